@@ -1,6 +1,7 @@
 package statemachine
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/palisade-go/palisade/token"
@@ -124,3 +125,50 @@ func (Granted) event()  {}
 func (Queued) event()   {}
 func (Refused) event()  {}
 func (Ended) event()    {}
+
+// String returns the reason in words.
+func (r RejectReason) String() string {
+	switch r {
+	case RejectedSuperseded:
+		return "superseded"
+	case RejectedLeft:
+		return "left"
+	case RejectedDirectory:
+		return "other directory"
+	}
+	return fmt.Sprintf("reject reason %d", uint8(r))
+}
+
+// String returns the reason in words.
+func (r RefuseReason) String() string {
+	switch r {
+	case RefusedBusy:
+		return "busy"
+	case RefusedQueueFull:
+		return "queue full"
+	case RefusedInvalid:
+		return "invalid"
+	case RefusedVersion:
+		return "version"
+	case RefusedExhausted:
+		return "exhausted"
+	}
+	return fmt.Sprintf("refuse reason %d", uint8(r))
+}
+
+// String returns the reason in words.
+func (r EndReason) String() string {
+	switch r {
+	case EndReleased:
+		return "released"
+	case EndCancelled:
+		return "cancelled"
+	case EndExpired:
+		return "expired"
+	case EndLimit:
+		return "limit"
+	case EndSwept:
+		return "swept"
+	}
+	return fmt.Sprintf("end reason %d", uint8(r))
+}

@@ -1,0 +1,152 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// Shutdown stops the node in good order, as http.Server's does: it refuses
+// new requests, fails those that wait with ErrClosed, and waits until every
+// lease that is held has been released or lost. Then it moves its groups'
+// leaderships to other nodes and stops.
+//
+// ctx bounds the wait for the holders. If it ends first, its error is
+// returned and the held leases go on being renewed: call Shutdown again, or
+// Close.
+func (c *Coordinator) Shutdown(ctx context.Context) error {
+	if ctx == nil {
+		return &Error{"Shutdown", "", NotApplied, fmt.Errorf("%w: the context is nil", ErrInvalid)}
+	}
+	c.refuse(ErrClosed)
+	for _, o := range c.ownerships() {
+		select {
+		case <-o.gone:
+		case <-c.dead:
+		case <-ctx.Done():
+			return &Error{"Shutdown", keysText(o.keys), Unknown, fmt.Errorf("still held: %w", ctx.Err())}
+		}
+	}
+	return c.Close()
+}
+
+// Close stops the node. All its leases end at once (they are lost, with
+// ErrClosed as the cause), and the groups are told, so that others go on
+// without waiting for an expiry. Groups that do not answer within 2 election
+// timeouts are left to expire what this node had. Then the leaderships are
+// moved, for 1 election timeout at most, and the engine is stopped, which
+// takes a few seconds at most.
+//
+// Close may be called at any time and more than once; later calls return what
+// the first one did.
+func (c *Coordinator) Close() error {
+	c.closeOnce.Do(func() {
+		c.endAll()
+		c.leave()
+		c.moveLeaderships()
+		c.closeErr = c.stop()
+	})
+	return c.closeErr
+}
+
+// kill stops the node without telling anybody.
+func (c *Coordinator) kill() error {
+	c.closeOnce.Do(func() {
+		c.endAll()
+		c.closeErr = c.stop()
+	})
+	return c.closeErr
+}
+
+// endAll refuses all calls and ends all leases, here.
+func (c *Coordinator) endAll() {
+	c.refuse(ErrClosed)
+	for _, o := range c.ownerships() {
+		o.fail(ErrClosed)
+	}
+}
+
+// stop ends all goroutines and gives the directory back.
+func (c *Coordinator) stop() error {
+	close(c.dead)
+	c.work.Wait()
+	err := c.node.Close()
+	for _, g := range c.groups {
+		close(g.stop)
+		<-g.stopped
+	}
+	if err := errors.Join(err, c.stopStores()); err != nil {
+		return &Error{"Close", "", Applied, err}
+	}
+	return nil
+}
+
+// leave tells all groups that this node goes.
+func (c *Coordinator) leave() {
+	for _, g := range c.groups {
+		g.leave()
+	}
+	deadline := time.NewTimer(2 * c.cfg.ElectionTimeout)
+	defer deadline.Stop()
+	for _, g := range c.groups {
+		select {
+		case <-g.left:
+		case <-deadline.C:
+			return
+		}
+	}
+}
+
+// moveLeaderships hands what this node leads to others, so that they need no
+// election. It gives up after one election timeout.
+func (c *Coordinator) moveLeaderships() {
+	if len(c.cfg.Peers) == 1 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.ElectionTimeout)
+	defer cancel()
+	for _, g := range c.groups {
+		if to, leads := c.successor(g); leads {
+			// The engine takes a transfer as a wish; what came of it is seen
+			// from the leader that the replica follows.
+			_ = c.node.Transfer(g.id, to)
+		}
+	}
+	for _, g := range c.groups {
+		g.waitFollows(ctx, c.identity.Node)
+	}
+}
+
+// successor picks who shall lead a group that this node leads: the next
+// member, counted on by group, so that they don't all go to one.
+func (c *Coordinator) successor(g *group) (statemachine.NodeID, bool) {
+	if c.node.Leader(g.id).Leader != c.identity.Node {
+		return 0, false
+	}
+	members := c.cfg.members()
+	others := make([]statemachine.NodeID, 0, len(members)-1)
+	for _, m := range members {
+		if m != c.identity.Node {
+			others = append(others, m)
+		}
+	}
+	return others[int(g.id)%len(others)], true
+}
+
+// stopStores closes what lies under the engine.
+func (c *Coordinator) stopStores() error {
+	var errs []error
+	if c.network != nil {
+		errs = append(errs, c.network.Close())
+	}
+	if c.store != nil {
+		errs = append(errs, c.store.Close())
+	}
+	if c.identity != nil {
+		errs = append(errs, c.identity.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,265 @@
+package coordinator
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/palisade-go/palisade/statemachine"
+	"github.com/palisade-go/palisade/token"
+)
+
+// NodeID names a member of the cluster, from 1. It is never given out twice.
+type NodeID uint64
+
+// Defaults of Config.
+const (
+	DefaultGroups          = 8
+	DefaultTTL             = 15 * time.Second
+	DefaultElectionTimeout = time.Second
+	// SingleElectionTimeout is the default of a cluster of one node, which
+	// has nobody to wait for.
+	SingleElectionTimeout = 100 * time.Millisecond
+)
+
+// Config says what a node is. Dir is required, and for a cluster of several
+// nodes Cluster, NodeID and Peers too. The zero value of any other field means
+// its default; there is no other magic value.
+type Config struct {
+	// Dir is the node's data directory, on a local disk. It is made if it is
+	// missing, and locked while the node is open. Never copy it, and never
+	// start a node with another node's or an older copy.
+	Dir string
+
+	// Cluster names the cluster. It is part of the birth certificate: nodes
+	// with another name are not heard. Required with Peers.
+	Cluster string
+	// NodeID is this node; a key of Peers. Default without Peers: 1.
+	NodeID NodeID
+	// Peers are all members, this node included, with the host:port at which
+	// each is reached: 1, 3, 5 or 7. The ids are part of the birth
+	// certificate; hosts and ports may change between starts. Names are
+	// looked up at each dial. Default: this node alone, without a network.
+	Peers map[NodeID]string
+
+	// ElectionTimeout is how long a group's followers wait for a silent
+	// leader before they elect another, which takes 1 to 2 of it. Shorter
+	// finds a dead leader sooner; too short takes a slow disk or a busy
+	// processor for one. From 100 ms to 1 minute, in steps of 50 ms, and the
+	// same on all nodes. Default: 1 s; 100 ms for a single node.
+	ElectionTimeout time.Duration
+	// Epoch is the upper part of all fencing tokens, 0 to 1023, as the
+	// cluster is born. It is part of the birth certificate. Raise it above
+	// all ever used when a cluster is founded anew for resources that
+	// remember tokens of the old one. Default: 0.
+	Epoch uint64
+	// Groups is over how many Raft groups the keys are spread, 1 to 256. It
+	// is part of the birth certificate. More groups use more processors, and
+	// take about 1 MiB of memory each. Default: 8.
+	Groups int
+	// Limits bound what a request and this node may ask for.
+	Limits Limits
+	// Listen is the address to listen on. Default: all interfaces, at the
+	// port that Peers gives this node.
+	Listen string
+	// Logger takes what nobody can be told by a return value, and the
+	// engine's messages from warnings up. Default: nothing is logged.
+	Logger *slog.Logger
+	// TLS makes nodes verify one another. Without it whoever reaches the port
+	// can take part. Default: none.
+	TLS *TLS
+	// TTL is the TTL of leases without WithTTL, from 4 times ElectionTimeout
+	// to 24 hours. Default: 15 s.
+	TTL time.Duration
+}
+
+// TLS names PEM files. All three are required; all members' certificates are
+// signed by the same CA and valid for the host names in Peers.
+type TLS struct{ CAFile, CertFile, KeyFile string }
+
+// Limits bound what is asked for. Zero fields mean the defaults.
+type Limits struct {
+	// Keys of one request. 1 to 128. Default: 64.
+	Keys int
+	// Queue is how many requests may wait for one key, as this node sees
+	// it: with that many in line its own requests are refused. Default:
+	// 10,000.
+	Queue int
+	// Requests is how many requests of this node may wait or hold at a time.
+	// Default: 1,000,000.
+	Requests int
+}
+
+// Defaults of Limits.
+const (
+	DefaultLimitKeys     = 64
+	DefaultLimitQueue    = 10_000
+	DefaultLimitRequests = 1_000_000
+)
+
+const (
+	groupsMax       = 256
+	clusterNameMax  = 64
+	electionMin     = 100 * time.Millisecond
+	electionMax     = time.Minute
+	electionStep    = 50 * time.Millisecond
+	singleNode      = NodeID(1)
+	singleAddress   = "single:1"
+	singleClusterID = "single"
+)
+
+// withDefaults returns the configuration with every default filled in.
+func (c Config) withDefaults() Config {
+	if len(c.Peers) == 0 {
+		if c.NodeID == 0 {
+			c.NodeID = singleNode
+		}
+		if c.Cluster == "" {
+			c.Cluster = singleClusterID
+		}
+		c.Peers = map[NodeID]string{c.NodeID: singleAddress}
+	}
+	c.Peers = maps.Clone(c.Peers)
+	if c.ElectionTimeout == 0 {
+		c.ElectionTimeout = DefaultElectionTimeout
+		if len(c.Peers) == 1 {
+			c.ElectionTimeout = SingleElectionTimeout
+		}
+	}
+	if c.Groups == 0 {
+		c.Groups = DefaultGroups
+	}
+	if c.TTL == 0 {
+		c.TTL = DefaultTTL
+	}
+	if c.Listen == "" {
+		if _, port, err := net.SplitHostPort(c.Peers[c.NodeID]); err == nil {
+			c.Listen = ":" + port
+		}
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	if c.Limits.Keys == 0 {
+		c.Limits.Keys = DefaultLimitKeys
+	}
+	if c.Limits.Queue == 0 {
+		c.Limits.Queue = DefaultLimitQueue
+	}
+	if c.Limits.Requests == 0 {
+		c.Limits.Requests = DefaultLimitRequests
+	}
+	return c
+}
+
+// validate reports every problem of a configuration with its defaults.
+func (c Config) validate() error {
+	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	if c.Dir == "" {
+		wrong("Dir is missing")
+	}
+	if c.Cluster == "" {
+		wrong("Cluster is missing: it is required with Peers")
+	}
+	if len(c.Cluster) > clusterNameMax {
+		wrong("Cluster has %d bytes: at most %d", len(c.Cluster), clusterNameMax)
+	}
+	c.validatePeers(wrong)
+	if c.ElectionTimeout < electionMin || c.ElectionTimeout > electionMax || c.ElectionTimeout%electionStep != 0 {
+		wrong("ElectionTimeout is %v: must be %v to %v in steps of %v", c.ElectionTimeout, electionMin, electionMax, electionStep)
+	}
+	if c.Epoch > token.EpochMax {
+		wrong("Epoch is %d: at most %d", c.Epoch, uint64(token.EpochMax))
+	}
+	if c.Groups < 1 || c.Groups > groupsMax {
+		wrong("Groups is %d: must be 1 to %d", c.Groups, groupsMax)
+	}
+	if minimum := 4 * c.ElectionTimeout; c.TTL < minimum || c.TTL > ttlMax {
+		wrong("TTL is %v: must be from 4 times ElectionTimeout, %v, to %v", c.TTL, minimum, ttlMax)
+	}
+	if c.Limits.Keys < 1 || c.Limits.Keys > statemachine.ClaimsMax {
+		wrong("Limits.Keys is %d: must be 1 to %d", c.Limits.Keys, statemachine.ClaimsMax)
+	}
+	if c.Limits.Queue < 1 {
+		wrong("Limits.Queue is %d: must be above zero", c.Limits.Queue)
+	}
+	if c.Limits.Requests < 1 {
+		wrong("Limits.Requests is %d: must be above zero", c.Limits.Requests)
+	}
+	if c.TLS != nil && (c.TLS.CAFile == "" || c.TLS.CertFile == "" || c.TLS.KeyFile == "") {
+		wrong("TLS needs all of CAFile, CertFile and KeyFile")
+	}
+	if len(problems) > 0 {
+		return &Error{"Open", "", NotApplied, fmt.Errorf("%w: %w", ErrInvalid, errors.Join(problems...))}
+	}
+	return nil
+}
+
+func (c Config) validatePeers(wrong func(string, ...any)) {
+	switch len(c.Peers) {
+	case 1, 3, 5, 7:
+	default:
+		wrong("Peers has %d members: must be 1, 3, 5 or 7", len(c.Peers))
+	}
+	if _, ok := c.Peers[c.NodeID]; !ok {
+		wrong("NodeID %d is not in Peers", c.NodeID)
+	}
+	if _, ok := c.Peers[0]; ok {
+		wrong("Peers has a node 0: ids begin with 1")
+	}
+	byAddress := map[string]NodeID{}
+	for _, id := range slices.Sorted(maps.Keys(c.Peers)) {
+		address := c.Peers[id]
+		if err := checkAddress(address); err != nil {
+			wrong("Peers[%d]: %w", id, err)
+			continue
+		}
+		address = strings.ToLower(address)
+		if other, taken := byAddress[address]; taken {
+			wrong("Peers[%d] and Peers[%d] have one address, %s", other, id, address)
+		}
+		byAddress[address] = id
+	}
+	if c.Listen != "" {
+		listen := c.Listen
+		if strings.HasPrefix(listen, ":") {
+			listen = "all" + listen
+		}
+		if err := checkAddress(listen); err != nil {
+			wrong("Listen: %w", err)
+		}
+	}
+}
+
+// checkAddress accepts host:port with a port of 1 to 65535.
+func checkAddress(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return fmt.Errorf("address %q: %w", address, err)
+	}
+	if host == "" {
+		return fmt.Errorf("address %q has no host", address)
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return fmt.Errorf("address %q: the port must be 1 to 65535", address)
+	}
+	return nil
+}
+
+// members returns the ids of Peers, sorted.
+func (c Config) members() []statemachine.NodeID {
+	ids := make([]statemachine.NodeID, 0, len(c.Peers))
+	for id := range c.Peers {
+		ids = append(ids, statemachine.NodeID(id))
+	}
+	slices.Sort(ids)
+	return ids
+}

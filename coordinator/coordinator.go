@@ -1,0 +1,284 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+
+	"github.com/palisade-go/palisade/coordinator/internal/batcher"
+	"github.com/palisade-go/palisade/coordinator/internal/hub"
+	"github.com/palisade-go/palisade/coordinator/internal/identity"
+	"github.com/palisade-go/palisade/coordinator/internal/inject"
+	"github.com/palisade-go/palisade/coordinator/internal/raftnode"
+	"github.com/palisade-go/palisade/statemachine"
+	"github.com/palisade-go/palisade/statemachine/pebblestore"
+	"github.com/palisade-go/palisade/transport"
+)
+
+// Coordinator is one node of a cluster, inside this process. All its methods
+// are safe for concurrent use.
+type Coordinator struct {
+	cfg      Config
+	env      inject.Env
+	identity *identity.Identity
+	store    *pebblestore.Store
+	node     *raftnode.Node
+	network  *transport.Memory // of a single node; otherwise nil
+	groups   []*group          // group i+1 is at i
+	metrics  *metrics
+	shared   *sharedRequests
+
+	// life ends when the coordinator takes no more requests, with the cause.
+	life    context.Context
+	endLife context.CancelCauseFunc
+	// dead is closed when all goroutines are about to end: nothing will be
+	// confirmed any more.
+	dead chan struct{}
+	work sync.WaitGroup // goroutines on behalf of callers
+
+	nextSeq, nextRef atomic.Uint64
+
+	mu      sync.Mutex
+	owned   map[*ownership]struct{} // all that some group may have something of
+	closing bool
+	err     error // why the node had to stop by itself
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+// Open starts one node and its replicas of all groups. It never waits for
+// other nodes: calls wait by themselves until their group has a quorum, and
+// WaitReady waits for all groups. The context bounds nothing but the start.
+//
+// On failure nothing runs and the directory is free again. The error wraps
+// ErrInvalid and names every problem if the configuration is wrong; other
+// errors name the directory or address concerned.
+func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
+	if err := checkContext("Open", "", ctx); err != nil {
+		return nil, err
+	}
+	cfg = cfg.withDefaults()
+	if err := cfg.validate(); err != nil {
+		return nil, err
+	}
+	c := &Coordinator{
+		cfg: cfg, env: inject.From(ctx), metrics: &metrics{},
+		dead: make(chan struct{}), owned: map[*ownership]struct{}{},
+	}
+	c.shared = &sharedRequests{c: c, byID: map[string]*sharedRequest{}}
+	c.life, c.endLife = context.WithCancelCause(context.Background())
+	if err := c.start(); err != nil {
+		c.endLife(ErrClosed)
+		return nil, &Error{"Open", "", NotApplied, errors.Join(err, c.stopStores())}
+	}
+	if c.env.Opened != nil {
+		c.env.Opened(c.controls())
+	}
+	return c, nil
+}
+
+// start opens what a node is made of, from the directory upwards. On failure
+// the caller stops what was started.
+func (c *Coordinator) start() (err error) {
+	certificate := identity.Certificate{
+		Cluster: c.cfg.Cluster, Members: c.cfg.members(), Groups: c.cfg.Groups,
+		Slots: slotCount, Hash: slotHash, Epoch: c.cfg.Epoch, Engine: raftnode.EngineConstants,
+	}
+	if c.identity, err = identity.Open(c.cfg.Dir, statemachine.NodeID(c.cfg.NodeID), certificate); err != nil {
+		return err
+	}
+	c.store, err = pebblestore.Open(filepath.Join(c.cfg.Dir, identity.MachinesDir), pebblestore.Options{Logger: c.cfg.Logger})
+	if err != nil {
+		return err
+	}
+	for i := range c.cfg.Groups {
+		c.groups = append(c.groups, newGroup(statemachine.GroupID(i+1), c.hubConfig(), c.env.Clock, c.metrics, c.fail))
+	}
+	network := c.env.Network
+	if network == nil && len(c.cfg.Peers) == 1 {
+		c.network = transport.NewMemory(0)
+		network = c.network
+	}
+	if c.node, err = raftnode.Open(c.nodeConfig(network)); err != nil {
+		return err
+	}
+	for _, g := range c.groups {
+		g.proposer = c.node
+		g.view = func(look func(*statemachine.Machine)) error { return c.node.View(g.id, look) }
+		go g.run()
+	}
+	return nil
+}
+
+func (c *Coordinator) nodeConfig(network transport.Network) raftnode.Config {
+	id := c.identity
+	cfg := raftnode.Config{
+		Node: id.Node, Members: id.Certificate.Members, Groups: c.cfg.Groups,
+		Dir:        filepath.Join(id.Dir, identity.RaftDir),
+		Deployment: id.Certificate.Deployment(),
+		HostID:     func(n statemachine.NodeID) string { return identity.HostID(c.cfg.Cluster, n) },
+		Resolve:    c.resolvePeer,
+		Listen:     c.cfg.Listen,
+		Network:    network,
+		Store:      c.store,
+		Genesis: func(g statemachine.GroupID) statemachine.Genesis {
+			return statemachine.Genesis{Group: g, Epoch: id.Certificate.Epoch, Members: id.Certificate.Members}
+		},
+		Election: c.cfg.ElectionTimeout, Clock: c.env.Clock, Logger: c.cfg.Logger,
+		Sink:            func(g statemachine.GroupID) raftnode.Sink { return c.groups[g-1] },
+		SnapshotEntries: c.env.SnapshotEntries,
+	}
+	if network != nil {
+		// In memory the address of a node is the one its peers know.
+		cfg.Listen = c.cfg.Peers[c.cfg.NodeID]
+	}
+	if t := c.cfg.TLS; t != nil {
+		cfg.TLS = &raftnode.TLSFiles{CA: t.CAFile, Cert: t.CertFile, Key: t.KeyFile}
+	} else if network == nil {
+		c.cfg.Logger.Warn("links between nodes are not encrypted: whoever reaches the port can take part", "listen", c.cfg.Listen)
+	}
+	return cfg
+}
+
+func (c *Coordinator) resolvePeer(n statemachine.NodeID) (string, error) {
+	address, ok := c.cfg.Peers[NodeID(n)]
+	if !ok {
+		return "", fmt.Errorf("node %d is not a member", n)
+	}
+	return address, nil
+}
+
+func (c *Coordinator) hubConfig() hub.Config {
+	return hub.Config{
+		Identity: batcher.Identity{Node: c.identity.Node, Directory: c.identity.Directory, Incarnation: c.identity.Incarnation},
+		NextSeq:  func() statemachine.Seq { return statemachine.Seq(c.nextSeq.Add(1)) },
+		Wall:     func() int64 { return c.env.Wall().UnixNano() },
+		Attempt:  c.cfg.ElectionTimeout,
+		Backoff:  c.cfg.ElectionTimeout / 20,
+	}
+}
+
+func (c *Coordinator) newRef() hub.Ref { return hub.Ref(c.nextRef.Add(1)) }
+
+// WaitReady waits until every group has a leader and this node has caught up
+// with it, or ctx ends. The error names the first group that is not ready.
+// One round between the nodes for each group.
+func (c *Coordinator) WaitReady(ctx context.Context) error {
+	if err := checkContext("WaitReady", "", ctx); err != nil {
+		return err
+	}
+	if err := c.accepts(); err != nil {
+		return &Error{"WaitReady", "", NotApplied, err}
+	}
+	bounded, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.life, cancel)()
+	for _, g := range c.groups {
+		err := c.node.Read(bounded, g.id, func(*statemachine.Machine) {})
+		switch {
+		case err == nil:
+			continue
+		case c.life.Err() != nil:
+			err = context.Cause(c.life)
+		case ctx.Err() != nil:
+			err = fmt.Errorf("group %d: %w: %w", g.id, ErrUnavailable, ctx.Err())
+		default:
+			err = fmt.Errorf("group %d: %w: %w", g.id, ErrUnavailable, err)
+		}
+		return &Error{"WaitReady", "", NotApplied, err}
+	}
+	return nil
+}
+
+// accepts returns why the coordinator takes no more requests; nil: it does.
+func (c *Coordinator) accepts() error {
+	if c.life.Err() == nil {
+		return nil
+	}
+	return context.Cause(c.life)
+}
+
+// remember counts an ownership in, before anything is asked for it.
+func (c *Coordinator) remember(o *ownership) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return context.Cause(c.life)
+	}
+	if len(c.owned) >= c.cfg.Limits.Requests {
+		return fmt.Errorf("%w: %d requests of this node wait or hold", ErrQueueFull, len(c.owned))
+	}
+	c.owned[o] = struct{}{}
+	return nil
+}
+
+// forget counts an ownership out: no group has anything left of it.
+func (c *Coordinator) forget(o *ownership) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.owned, o)
+}
+
+func (c *Coordinator) openRequests() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.owned)
+}
+
+// ownerships returns all that some group may have something of.
+func (c *Coordinator) ownerships() []*ownership {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := make([]*ownership, 0, len(c.owned))
+	for o := range c.owned {
+		all = append(all, o)
+	}
+	return all
+}
+
+// refuse makes all calls fail from now on, those that wait too.
+func (c *Coordinator) refuse(cause error) {
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	c.endLife(cause)
+}
+
+// fail ends all that this node has, because it may no longer speak for its
+// id. The process goes on; the Coordinator still has to be closed.
+func (c *Coordinator) fail(cause error) {
+	c.mu.Lock()
+	first := c.err == nil
+	if first {
+		c.err = cause
+	}
+	c.mu.Unlock()
+	if !first {
+		return
+	}
+	c.cfg.Logger.Error("this node has to stop", "node", c.cfg.NodeID, "cause", cause)
+	c.refuse(fmt.Errorf("%w: %w", ErrClosed, cause))
+	for _, o := range c.ownerships() {
+		o.fail(cause)
+	}
+}
+
+func (c *Coordinator) failure() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// background runs work on behalf of callers that may have left; Close waits
+// for it.
+func (c *Coordinator) background(work func()) {
+	c.work.Add(1)
+	go func() {
+		defer c.work.Done()
+		work()
+	}()
+}

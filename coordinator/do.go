@@ -1,0 +1,48 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+)
+
+// Do acquires key as Acquire does and runs fn under the lease. The context
+// given to fn ends with ctx or with the lease, whichever is first. The lease
+// is released only after fn has returned, also by a panic or Goexit; ctx
+// bounds the wait for the confirmation.
+//
+// Do returns the error of the acquire, or that of fn. If the lease was lost
+// before fn returned, the error is ErrLeaseLost joined with fn's, even when
+// fn returned nil: somebody else may have entered while it ran.
+func (c *Coordinator) Do(ctx context.Context, key string, fn func(context.Context, *Lease) error, opts ...AcquireOption) error {
+	lease, err := c.Acquire(ctx, key, opts...)
+	if err != nil {
+		return err
+	}
+	return lease.own.run(ctx, func(ctx context.Context) error { return fn(ctx, lease) })
+}
+
+// DoAll is as Do, for several keys; see AcquireAll.
+func (c *Coordinator) DoAll(ctx context.Context, keys []string, fn func(context.Context, *LeaseSet) error, opts ...AcquireOption) error {
+	set, err := c.AcquireAll(ctx, keys, opts...)
+	if err != nil {
+		return err
+	}
+	return set.own.run(ctx, func(ctx context.Context) error { return fn(ctx, set) })
+}
+
+// run calls fn and gives the ownership back afterwards, in any case.
+func (o *ownership) run(ctx context.Context, fn func(context.Context) error) (err error) {
+	bound, unbind := o.bind(ctx)
+	// A deferred call runs on panic and Goexit too.
+	defer func() {
+		unbind()
+		end := o.Err()
+		// What can fail here is only the wait for the confirmation, or the
+		// release of a lost lease; the loss is reported below.
+		_ = o.release(ctx)
+		if end != nil && !errors.Is(end, ErrReleased) {
+			err = errors.Join(o.error("Do", Applied, end), err)
+		}
+	}()
+	return fn(bound)
+}

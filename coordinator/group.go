@@ -1,0 +1,296 @@
+package coordinator
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/palisade-go/palisade/coordinator/internal/batcher"
+	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/coordinator/internal/hub"
+	"github.com/palisade-go/palisade/coordinator/internal/raftnode"
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// proposer is how a group's batches reach its log: the local replica now, a
+// remote node later. Propose never blocks; done is called once, with a hint.
+type proposer interface {
+	Propose(group statemachine.GroupID, data []byte, timeout time.Duration, done func(error))
+}
+
+// input is one thing that happened to a group, handled by its goroutine.
+type input func(h *hub.Hub, now clock.Instant)
+
+// group is the shell around one group's hub: one goroutine that feeds it and
+// carries its effects out.
+type group struct {
+	id       statemachine.GroupID
+	self     batcher.Identity
+	clock    clock.Clock
+	proposer proposer
+	view     func(func(*statemachine.Machine)) error // of the local replica's state
+	metrics  *metrics
+	fatal    func(error) // called once at most, must not block
+	mail     *mailbox
+	stop     chan struct{} // closed by the coordinator
+	stopped  chan struct{} // closed by the goroutine at its end
+
+	// heard is the instant that the windows of all leases here count from.
+	// It moves when a batch of this node is seen applied.
+	heard atomic.Int64
+	// failing: the last attempt to renew has failed.
+	failing atomic.Bool
+
+	// following is the leader that the replica knows of, and a channel that
+	// is closed when that changes.
+	following struct {
+		sync.Mutex
+		leader  statemachine.NodeID
+		changed chan struct{}
+	}
+
+	// left is closed when the group knows that this node has gone.
+	left     chan struct{}
+	leftOnce sync.Once
+
+	// The rest belongs to the goroutine.
+	hub   *hub.Hub
+	calls map[hub.Ref]*call
+	holds map[hub.Ref]*hold
+	marks map[hub.Ref]chan struct{}
+}
+
+// neverHeard is group.heard before the first batch was seen applied: no
+// window that counts from it is open.
+const neverHeard = math.MinInt64 / 2
+
+func (g *group) heardAt() clock.Instant { return clock.Instant(g.heard.Load()) }
+
+func newGroup(id statemachine.GroupID, cfg hub.Config, clk clock.Clock, m *metrics, fatal func(error)) *group {
+	g := &group{
+		id: id, self: cfg.Identity, clock: clk, metrics: m, fatal: fatal,
+		mail: newMailbox(), stop: make(chan struct{}), stopped: make(chan struct{}), left: make(chan struct{}),
+		hub:   hub.New(cfg),
+		calls: map[hub.Ref]*call{}, holds: map[hub.Ref]*hold{}, marks: map[hub.Ref]chan struct{}{},
+	}
+	g.heard.Store(neverHeard)
+	g.following.changed = make(chan struct{})
+	return g
+}
+
+// run is the goroutine of the group. It ends when stop is closed.
+func (g *group) run() {
+	defer close(g.stopped)
+	timer := time.NewTimer(math.MaxInt64)
+	defer timer.Stop()
+	var inputs []input
+	g.step(func(h *hub.Hub, now clock.Instant) { h.Start(now) })
+	for {
+		g.schedule(timer)
+		select {
+		case <-g.stop:
+			return
+		case <-g.mail.wake:
+			inputs = g.mail.take(inputs)
+			for i, in := range inputs {
+				g.step(in)
+				inputs[i] = nil
+			}
+		case <-timer.C:
+			g.step(func(h *hub.Hub, now clock.Instant) { h.Tick(now) })
+		}
+	}
+}
+
+func (g *group) schedule(timer *time.Timer) {
+	now := g.clock.Now()
+	wait := time.Duration(math.MaxInt64)
+	if next, ok := g.hub.Next(now); ok {
+		wait = max(0, next.Sub(now))
+	}
+	timer.Reset(wait)
+}
+
+// step handles one input and carries out what it caused. Losses come before
+// the windows move, so that a lease that is lost can't look held in between.
+func (g *group) step(in input) {
+	in(g.hub, g.clock.Now())
+	effects := g.hub.Effects()
+	for _, e := range effects {
+		if lost, ok := e.(hub.Lost); ok {
+			g.lost(lost)
+		}
+	}
+	if heard, ok := g.hub.HeardAt(); ok {
+		g.heard.Store(int64(heard))
+	}
+	for _, e := range effects {
+		g.carryOut(e)
+	}
+}
+
+func (g *group) carryOut(e hub.Effect) {
+	switch e := e.(type) {
+	case hub.Send:
+		g.metrics.sent(e)
+		g.proposer.Propose(g.id, e.Data, e.Timeout, func(err error) {
+			if err != nil {
+				g.mail.put(func(h *hub.Hub, now clock.Instant) { h.AttemptFailed(e.Number, e.Attempt, now) })
+			}
+		})
+	case hub.Granted:
+		g.granted(e)
+	case hub.Queued:
+		if c := g.calls[e.Ref]; c != nil {
+			c.queued.Store(true)
+		}
+	case hub.Refused:
+		g.refused(e)
+	case hub.Unavailable:
+		if c := g.calls[e.Ref]; c != nil {
+			c.answer(nil, &failure{Unknown, fmt.Errorf("%w: the place in line can't be trusted any longer", ErrUnavailable)})
+		}
+	case hub.Over:
+		g.over(e.Ref)
+	case hub.Failing:
+		g.metrics.renewFailures.Add(1)
+		g.failing.Store(true)
+		for _, h := range g.holds {
+			h.owner.endanger()
+		}
+	case hub.Recovered:
+		g.failing.Store(false)
+	case hub.Reached:
+		close(g.marks[e.Ref])
+		delete(g.marks, e.Ref)
+	case hub.Left:
+		g.leftOnce.Do(func() { close(g.left) })
+	case hub.Fatal:
+		g.fatal(e.Err)
+	}
+}
+
+// granted turns a request into a lease. If its caller has left meanwhile,
+// the caller's Cancel is on its way to this goroutine and gives it back.
+func (g *group) granted(e hub.Granted) {
+	c := g.calls[e.Ref]
+	if c == nil {
+		return
+	}
+	h := &hold{group: g, ref: e.Ref, lease: e.Lease, token: e.Token, ttl: c.ttl, limitEnd: e.LimitEnd, owner: c.owner}
+	g.holds[e.Ref] = h
+	c.owner.add(h)
+	c.answer(h, nil)
+}
+
+func (g *group) refused(e hub.Refused) {
+	if c := g.calls[e.Ref]; c != nil {
+		g.metrics.refused(e.Reason)
+		c.answer(nil, &failure{NotApplied, refusalError(e)})
+		g.over(e.Ref)
+	}
+}
+
+func (g *group) lost(e hub.Lost) {
+	if h := g.holds[e.Ref]; h != nil {
+		h.owner.lose(e.Reason)
+	}
+}
+
+// over ends what is known here of a request: the group has nothing of it.
+func (g *group) over(ref hub.Ref) {
+	c := g.calls[ref]
+	delete(g.calls, ref)
+	delete(g.holds, ref)
+	if c != nil {
+		c.owner.closed()
+	}
+}
+
+// Applied implements raftnode.Sink.
+func (g *group) Applied(index statemachine.Index, events []statemachine.Event) {
+	for _, e := range events {
+		if e, ok := e.(statemachine.Ended); ok && !e.Waiting && e.Reason == statemachine.EndExpired && e.Lease.Node == g.self.Node && e.Lease.Incarnation == g.self.Incarnation {
+			g.metrics.expiries.Add(1)
+		}
+	}
+	g.mail.put(func(h *hub.Hub, now clock.Instant) { h.Applied(index, events, now) })
+}
+
+// Installed implements raftnode.Sink.
+func (g *group) Installed(s raftnode.State) {
+	g.mail.put(func(h *hub.Hub, now clock.Instant) { h.Installed(hub.State(s), now) })
+}
+
+// Leader implements raftnode.Sink.
+func (g *group) Leader(info raftnode.LeaderInfo) {
+	g.metrics.leaderChanges.Add(1)
+	g.following.Lock()
+	g.following.leader = info.Leader
+	close(g.following.changed)
+	g.following.changed = make(chan struct{})
+	g.following.Unlock()
+	if info.Leader != 0 {
+		g.mail.put(func(h *hub.Hub, now clock.Instant) { h.LeaderChanged(now) })
+	}
+}
+
+// waitFollows waits until the replica follows another node, or ctx ends.
+func (g *group) waitFollows(ctx context.Context, self statemachine.NodeID) {
+	for {
+		g.following.Lock()
+		leader, changed := g.following.leader, g.following.changed
+		g.following.Unlock()
+		if leader != self && leader != 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// leave tells the group that this node goes.
+func (g *group) leave() {
+	g.mail.put(func(h *hub.Hub, now clock.Instant) { h.Leave(now) })
+}
+
+// ahead describes who is ahead of a request that has its place in line, as
+// far as the local replica knows.
+func (g *group) ahead(claims []statemachine.Claim) string {
+	var holders []string
+	err := g.view(func(m *statemachine.Machine) {
+		for _, claim := range claims {
+			if view, ok := m.Key(claim.Key); ok && view.Holder != nil {
+				h := view.Holder
+				holders = append(holders, Holder{Key: claim.Key, Node: NodeID(h.ID.Node), Token: h.Token, Since: time.Unix(0, h.Since)}.String())
+			}
+		}
+	})
+	if err != nil || len(holders) == 0 {
+		return "somebody is ahead"
+	}
+	return strings.Join(holders, "; ")
+}
+
+// mark asks for the channel to be closed once a batch sent from now on has
+// been seen applied. The returned function gives the wish up.
+func (g *group) mark(ref hub.Ref) (reached <-chan struct{}, giveUp func()) {
+	done := make(chan struct{})
+	g.mail.put(func(h *hub.Hub, now clock.Instant) {
+		g.marks[ref] = done
+		h.Mark(ref, now)
+	})
+	return done, func() {
+		g.mail.put(func(h *hub.Hub, _ clock.Instant) {
+			h.Unmark(ref)
+			delete(g.marks, ref)
+		})
+	}
+}

@@ -1,0 +1,137 @@
+package raftnode
+
+import (
+	"context"
+	"time"
+
+	"github.com/palisade-go/palisade/coordinator/internal/expiry"
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// office is what a replica does while it leads: it takes office after a
+// barrier, and proposes what package expiry says. It runs on one goroutine
+// for each group, so a group that is stuck delays no other.
+//
+//	idle --leader here--> barrier --passed, same term--> in office
+//	  ^                      |                              |
+//	  +---- other leader ----+------- or new term ----------+
+//	                         ^------- stalled --------------+
+type office struct {
+	node    *Node
+	replica *replica
+	term    uint64 // of the office, when one is held
+	timer   *time.Timer
+}
+
+// run works until ctx ends.
+func (o *office) run(ctx context.Context) {
+	o.timer = time.NewTimer(0)
+	defer o.timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-o.replica.news:
+		case <-o.timer.C:
+		}
+		o.timer.Stop()
+		leader, here := o.replica.leads()
+		if !here {
+			o.leave()
+			continue // the next change of leader is news
+		}
+		if o.held() && leader.Term != o.term {
+			o.leave()
+		}
+		if !o.held() && !o.take(ctx, leader.Term) {
+			continue
+		}
+		o.work()
+	}
+}
+
+func (o *office) held() bool {
+	o.replica.proposerMu.Lock()
+	defer o.replica.proposerMu.Unlock()
+	return o.replica.proposer.InOffice()
+}
+
+func (o *office) leave() {
+	o.replica.proposerMu.Lock()
+	defer o.replica.proposerMu.Unlock()
+	o.replica.proposer.LeaveOffice()
+}
+
+// take passes a barrier and takes office, if this node still leads in the
+// same term then. An answer to the barrier proves that this node led after
+// all that earlier leaders committed was applied here. If it fails, the timer
+// is set for the next attempt.
+//
+// The barrier may be passed in one term and another one begin before the
+// look at the leader: then the terms differ and the office is not taken. If
+// it begins after the look, the office is one that was just lost, and what it
+// proposes is dropped or names what it saw.
+func (o *office) take(ctx context.Context, term uint64) bool {
+	if err := o.node.barrier(ctx, o.replica.group, o.node.cfg.Election); err != nil {
+		o.timer.Reset(o.node.cfg.Election / 10)
+		return false
+	}
+	leader, here := o.replica.leads()
+	if !here || leader.Term != term {
+		o.timer.Reset(0)
+		return false
+	}
+	o.replica.proposerMu.Lock()
+	defer o.replica.proposerMu.Unlock()
+	o.replica.proposer.TakeOffice(o.replica.clock.Now())
+	o.term = term
+	o.replica.counters.offices.Add(1)
+	return true
+}
+
+// work proposes what is due and sets the timer for the next look.
+func (o *office) work() {
+	r := o.replica
+	plan, wait := o.due()
+	if plan.Barrier {
+		o.node.log.Info("office was not looked after for too long; it is taken anew", "group", r.group)
+		o.timer.Reset(0)
+		return
+	}
+	for _, commands := range plan.Batches {
+		data, err := statemachine.AppendBatch(nil, statemachine.Batch{Commands: commands})
+		if err != nil {
+			o.node.log.Error("can't encode what is due", "group", r.group, "cause", err)
+			continue
+		}
+		r.counters.proposed(commands)
+		// Whether it is applied shows in the state; if not, it is due again.
+		o.node.Propose(r.group, data, o.node.retry(), func(error) {})
+	}
+	o.timer.Reset(wait)
+}
+
+// due asks the proposer, with the machine and it standing still. It returns
+// how long to wait before the next look.
+func (o *office) due() (expiry.Plan, time.Duration) {
+	r := o.replica
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	r.proposerMu.Lock()
+	defer r.proposerMu.Unlock()
+	now := r.clock.Now()
+	plan := r.proposer.Due(now, r.machine)
+	return plan, max(plan.Wake.Sub(now), 0)
+}
+
+// proposed counts commands of the leader.
+func (c *counters) proposed(commands []statemachine.Command) {
+	for _, command := range commands {
+		switch command.(type) {
+		case statemachine.Expire, statemachine.ExpireLimit:
+			c.expireProposed.Add(1)
+		case statemachine.Sweep:
+			c.sweepsProposed.Add(1)
+		}
+	}
+}

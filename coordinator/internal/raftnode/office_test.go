@@ -1,0 +1,120 @@
+package raftnode
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// expired returns when a lease ended by expiry, as told to a Sink, or false.
+func (r *recorder) expired(id statemachine.LeaseID) bool {
+	return r.find(func(e statemachine.Event) bool {
+		ended, ok := e.(statemachine.Ended)
+		return ok && ended.Lease == id && ended.Reason == statemachine.EndExpired
+	})
+}
+
+func TestOffice(t *testing.T) {
+	const ttl = 4 * election
+
+	t.Run("ExpiresTheLeasesOfADeadNodeAndNotBeforeTheirTime", func(t *testing.T) {
+		c := start(t, 3)
+		leader := c.leader(1)
+		dead := c.other(leader)
+		id := dead.acquire(1, "k", ttl)
+		applied := time.Now()
+		dead.stop()
+		sink := leader.sinks[0]
+		sink.await(t, "the expiry", func() bool { return sink.expired(id) })
+		// The leader applied the last batch before the dead node knew of it,
+		// so the time is measured a little late; a fault would be gross.
+		require.GreaterOrEqual(t, time.Since(applied), ttl-election)
+		require.NotZero(t, leader.node.Stats(1).ExpireProposed)
+		require.NotZero(t, leader.node.Stats(1).Offices)
+	})
+
+	t.Run("LeavesAloneWhoIsHeardFrom", func(t *testing.T) {
+		c := start(t, 3)
+		leader := c.leader(1)
+		alive := c.other(leader)
+		id := alive.acquire(1, "k", ttl)
+		for until := time.Now().Add(3 * ttl); time.Now().Before(until); {
+			alive.send(1)
+		}
+		require.False(t, leader.sinks[0].expired(id))
+		require.Zero(t, leader.node.Stats(1).ExpireProposed)
+	})
+
+	t.Run("IsTakenByTheNextLeaderWhichEndsTheLeasesOfTheDeadOne", func(t *testing.T) {
+		c := start(t, 3)
+		dead := c.leader(1)
+		id := dead.acquire(1, "k", ttl)
+		dead.stop()
+		left := c.other(dead)
+		sink := left.sinks[0]
+		sink.await(t, "the expiry", func() bool { return sink.expired(id) })
+		next := c.leader(1)
+		require.NotEqual(t, dead.id, next.id)
+		require.NotZero(t, next.node.Stats(1).Offices)
+		require.NotZero(t, next.node.Stats(1).ExpireProposed)
+	})
+
+	t.Run("SweepsWhatAnEarlierIncarnationLeft", func(t *testing.T) {
+		c := start(t, 3)
+		p := c.other(c.leader(1))
+		id := p.acquire(1, "k", time.Hour)
+		p.stop()
+		require.NoError(t, p.start())
+		p.send(1)
+		sink := p.sinks[0]
+		sink.await(t, "the sweep", func() bool {
+			return sink.find(func(e statemachine.Event) bool {
+				ended, ok := e.(statemachine.Ended)
+				return ok && ended.Lease == id && ended.Reason == statemachine.EndSwept
+			})
+		})
+		require.NotZero(t, c.leader(1).node.Stats(1).SweepsProposed)
+	})
+
+	t.Run("EndsALeaseAtItsLimit", func(t *testing.T) {
+		p := start(t, 1).peers[1]
+		p.send(1, statemachine.Acquire{
+			Seq: 1, Claims: []statemachine.Claim{{Key: "k", Mode: statemachine.Exclusive}}, TTL: time.Hour, Limit: election,
+		})
+		p.sinks[0].awaitEvent(t, statemachine.Ended{
+			Lease: statemachine.LeaseID{Node: 1, Incarnation: 1, Seq: 1}, Reason: statemachine.EndLimit,
+		})
+	})
+
+	t.Run("ElectionsMoreOftenThanTDoNotKeepADeadNodeAlive", func(t *testing.T) {
+		c := start(t, 3)
+		dead := c.other(c.leader(1))
+		id := dead.acquire(1, "k", ttl)
+		died := time.Now()
+		dead.stop()
+		survivor := c.other(dead)
+		sink := survivor.sinks[0]
+		changes := 0
+		over := func() bool {
+			sink.mu.Lock()
+			defer sink.mu.Unlock()
+			return sink.expired(id)
+		}
+		for !over() {
+			require.Less(t, time.Since(died), patience)
+			from := c.leader(1)
+			to := c.other(dead, from)
+			require.NoError(t, from.node.Transfer(1, to.id))
+			changes++
+			pause := time.Now().Add(ttl / 3)
+			for !over() && time.Now().Before(pause) {
+				survivor.pause(1)
+			}
+		}
+		require.GreaterOrEqual(t, changes, 3)
+		require.Less(t, time.Since(died), 2*ttl+10*election)
+	})
+}

@@ -1,0 +1,136 @@
+package raftnode
+
+import (
+	"time"
+
+	"github.com/lni/dragonboat/v4/config"
+	"github.com/lni/dragonboat/v4/raftio"
+
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// Settings of the engine. Those of the first part are written into the
+// directory at its birth and can never change for it.
+const (
+	// execShards and logStores must divide one another: otherwise the engine
+	// writes one group to several stores and ends the process under load.
+	// Two workers with one store made the most proposals on two cores,
+	// because they share the syncs of one write-ahead log.
+	execShards = 2
+	logStores  = 1
+	// logStoreName and logStoreFormat are what the engine calls its default
+	// log store, and sessionsMax and entryBatch what it was built with.
+	logStoreName   = "sharded-pebble"
+	logStoreFormat = raftio.PlainLogDBBinVersion
+	sessionsMax    = 4096
+	entryBatch     = 48
+
+	// electionTicks and heartbeatTicks divide the election timeout E: a tick
+	// is E/50 and a heartbeat comes every E/10, ten of them in the shortest
+	// time after which a follower stands for election.
+	electionTicks  = 50
+	heartbeatTicks = 5
+
+	commitShards   = 1 // used only with commit notices, which are off
+	applyShards    = 4
+	snapshotShards = 4
+	// closeShards bounds how many replicas close at once. The engine gives
+	// all of them together 5 s.
+	closeShards = 4
+
+	// queueBytes bounds what waits for, and what came from, one peer. Past
+	// it messages are dropped, so it is far above the largest batch.
+	queueBytes = 128 << 20
+	// logBytes bounds what a replica holds of its log in memory. Past it the
+	// engine refuses proposals for ten election timeouts, so it is generous.
+	logBytes = 256 << 20
+
+	snapshotEntries = 20_000
+)
+
+// EngineConstants names the settings that a directory is bound to, for the
+// birth certificate. Pinned by a test.
+const EngineConstants = "dragonboat/4 exec=2 logstore=sharded-pebble logstores=1"
+
+// tick returns the engine's unit of time in whole milliseconds.
+func (c Config) tick() time.Duration {
+	return max((c.Election / electionTicks).Truncate(time.Millisecond), time.Millisecond)
+}
+
+// hostConfig returns the engine's settings for this node.
+func (c Config) hostConfig(events *listener, registry config.NodeRegistryFactory) config.NodeHostConfig {
+	store := config.GetTinyMemLogDBConfig()
+	store.Shards = logStores
+	host := config.NodeHostConfig{
+		DeploymentID:        c.Deployment,
+		NodeHostID:          c.HostID(c.Node),
+		NodeHostDir:         c.Dir,
+		RTTMillisecond:      uint64(c.tick().Milliseconds()),
+		RaftAddress:         c.listen(), // peers know this node by its NodeHostID
+		ListenAddress:       c.listen(),
+		RaftEventListener:   events,
+		SystemEventListener: events,
+		MaxSendQueueSize:    queueBytes,
+		MaxReceiveQueueSize: queueBytes,
+		NotifyCommit:        false,
+		EnableMetrics:       false,
+		Expert: config.ExpertConfig{
+			LogDB: store,
+			Engine: config.EngineConfig{
+				ExecShards:     execShards,
+				CommitShards:   commitShards,
+				ApplyShards:    applyShards,
+				SnapshotShards: snapshotShards,
+				CloseShards:    closeShards,
+			},
+			NodeRegistryFactory: registry,
+		},
+	}
+	switch {
+	case c.Network != nil:
+		host.Expert.TransportFactory = &linkFactory{
+			network: c.Network, node: c.Node, members: c.Members, groups: c.Groups,
+		}
+	case c.TLS != nil:
+		host.MutualTLS = true
+		host.CAFile, host.CertFile, host.KeyFile = c.TLS.CA, c.TLS.Cert, c.TLS.Key
+	}
+	return host
+}
+
+// replicaConfig returns the engine's settings for the replica of a group.
+func (c Config) replicaConfig(group statemachine.GroupID) config.Config {
+	entries := c.snapshotEntries(group)
+	return config.Config{
+		ShardID:             uint64(group),
+		ReplicaID:           uint64(c.Node),
+		CheckQuorum:         true,
+		PreVote:             true,
+		OrderedConfigChange: true,
+		Quiesce:             false,
+		WaitReady:           false,
+		ElectionRTT:         electionTicks,
+		HeartbeatRTT:        heartbeatTicks,
+		SnapshotEntries:     entries,
+		CompactionOverhead:  max(entries/4, 1),
+		MaxInMemLogSize:     logBytes,
+		// The store drops what was cut off in its own compactions. One asked
+		// for after each cut would flush the table that all groups share.
+		DisableAutoCompactions:  true,
+		EntryCompressionType:    config.NoCompression,
+		SnapshotCompressionType: config.NoCompression,
+	}
+}
+
+// snapshotEntries spreads the cuts of different groups and nodes over a
+// quarter of the interval each way, so that they do not sync all at once. It
+// is the same at each start.
+func (c Config) snapshotEntries(group statemachine.GroupID) uint64 {
+	entries := c.SnapshotEntries
+	if entries == 0 {
+		entries = snapshotEntries
+	}
+	const steps = 16
+	step := (uint64(group)*5 + uint64(c.Node)*3) % steps
+	return max(entries-entries/4+entries/2*step/steps, 1)
+}

@@ -1,0 +1,100 @@
+package raftnode
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lni/dragonboat/v4/config"
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// TestSettingsThatADirectoryIsBornWith pins what can never change: a node
+// with other values refuses its directory, or ends the process under load.
+func TestSettingsThatADirectoryIsBornWith(t *testing.T) {
+	require.EqualValues(t, 2, execShards)
+	require.EqualValues(t, 1, logStores)
+	require.Zero(t, execShards%logStores, "one must divide the other")
+	require.EqualValues(t, "sharded-pebble", logStoreName)
+	require.EqualValues(t, 100, logStoreFormat)
+	require.EqualValues(t, 4096, sessionsMax)
+	require.EqualValues(t, 48, entryBatch)
+}
+
+func TestSettingsOfTheHost(t *testing.T) {
+	cfg := Config{
+		Node: 2, Dir: "d", Deployment: 7, HostID: hostID, Listen: ":7400", Election: time.Second,
+		TLS: &TLSFiles{CA: "ca", Cert: "cert", Key: "key"},
+	}
+	events, places := &listener{}, &registry{}
+	store := config.GetTinyMemLogDBConfig()
+	store.Shards = 1
+	require.Equal(t, config.NodeHostConfig{
+		DeploymentID:        7,
+		NodeHostID:          hostID(2),
+		NodeHostDir:         "d",
+		RTTMillisecond:      20,
+		RaftAddress:         "0.0.0.0:7400",
+		ListenAddress:       "0.0.0.0:7400",
+		MutualTLS:           true,
+		CAFile:              "ca",
+		CertFile:            "cert",
+		KeyFile:             "key",
+		RaftEventListener:   events,
+		SystemEventListener: events,
+		MaxSendQueueSize:    128 << 20,
+		MaxReceiveQueueSize: 128 << 20,
+		Expert: config.ExpertConfig{
+			LogDB: store,
+			Engine: config.EngineConfig{
+				ExecShards: 2, CommitShards: 1, ApplyShards: 4, SnapshotShards: 4, CloseShards: 4,
+			},
+			NodeRegistryFactory: places,
+		},
+	}, cfg.hostConfig(events, places))
+}
+
+func TestSettingsOfAReplica(t *testing.T) {
+	cfg := Config{Node: 2, Election: time.Second}
+	settings := cfg.replicaConfig(3)
+	require.NoError(t, settings.Validate())
+	require.Equal(t, config.Config{
+		ShardID:                3,
+		ReplicaID:              2,
+		CheckQuorum:            true,
+		PreVote:                true,
+		OrderedConfigChange:    true,
+		ElectionRTT:            50,
+		HeartbeatRTT:           5,
+		SnapshotEntries:        cfg.snapshotEntries(3),
+		CompactionOverhead:     cfg.snapshotEntries(3) / 4,
+		MaxInMemLogSize:        256 << 20,
+		DisableAutoCompactions: true,
+	}, settings)
+}
+
+func TestTickIsAFiftiethOfTheElectionTimeoutInWholeMilliseconds(t *testing.T) {
+	for election, tick := range map[time.Duration]time.Duration{
+		time.Second:            20 * time.Millisecond,
+		330 * time.Millisecond: 6 * time.Millisecond,
+		50 * time.Millisecond:  time.Millisecond,
+		time.Millisecond:       time.Millisecond,
+		3 * time.Second:        60 * time.Millisecond,
+	} {
+		require.Equal(t, tick, Config{Election: election}.tick(), "%v", election)
+	}
+}
+
+func TestLogsOfDifferentGroupsAreCutAtDifferentTimes(t *testing.T) {
+	seen := make(map[uint64]bool)
+	for group := statemachine.GroupID(1); group <= 8; group++ {
+		entries := Config{Node: 1}.snapshotEntries(group)
+		require.GreaterOrEqual(t, entries, uint64(15_000))
+		require.LessOrEqual(t, entries, uint64(25_000))
+		require.Equal(t, entries, Config{Node: 1}.snapshotEntries(group), "it must be the same at each start")
+		seen[entries] = true
+	}
+	require.Len(t, seen, 8)
+	require.EqualValues(t, 1, Config{Node: 1, SnapshotEntries: 1}.snapshotEntries(1))
+}

@@ -1,0 +1,64 @@
+package raftnode
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/lni/dragonboat/v4"
+)
+
+// reasons maps the texts of the engine's start-up errors to errors of this
+// package. The engine keeps the errors themselves to itself.
+var reasons = []struct {
+	text   string
+	reason error
+	advice string
+}{
+	{"hostname changed", ErrHostChanged, "the directory was written by another program, or moved here from one"},
+	{"NodeHostID changed", ErrIdentity, "each node needs its own directory"},
+	{"not the owner of the data directory", ErrIdentity, "each node needs its own directory"},
+	{"deployment ID changed", ErrDeployment, "the directory belongs to another cluster"},
+	{"logdb type changed", ErrLogStore, "the directory was written by another version"},
+	{"incompatible LogDB data format", ErrLogStore, "the directory was written by another version"},
+	{"using new LogDB on existing Raft Log", ErrLogStore, "the directory was written by another version"},
+	{"failed to lock data directory", ErrLocked, "another process uses the directory"},
+	{"hard setting changed", ErrEngineSettings, "the directory was written by another version"},
+	{"hard.go settings changed", ErrEngineSettings, "the directory was written by another version"},
+	{"DefaultNodeRegistryEnabled changed", ErrEngineSettings, "the directory was written by another program"},
+	{"corrupted flag file", ErrDamaged, "restore the directory, or replace the node"},
+}
+
+// startError translates what the engine said when it refused to start.
+func startError(dir string, err error) error {
+	if errors.Is(err, dragonboat.ErrReplicaRemoved) {
+		return fmt.Errorf("%w: %s: %w", ErrRemoved, dir, err)
+	}
+	text := err.Error()
+	for _, r := range reasons {
+		if strings.Contains(text, r.text) {
+			return fmt.Errorf("%w: %s: %w (%s)", r.reason, dir, err, r.advice)
+		}
+	}
+	return fmt.Errorf("%w: %s: %w", ErrEngine, dir, err)
+}
+
+// checkWorkingDirectory refuses files that the engine reads when the program
+// starts, and that would change constants which decide what is on disk.
+func checkWorkingDirectory() error {
+	found, err := filepath.Glob("dragonboat-*-settings.json")
+	if err != nil {
+		return fmt.Errorf("raftnode: look into the working directory: %w", err)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	dir, err := os.Getwd()
+	if err != nil {
+		dir = "."
+	}
+	return fmt.Errorf("%w: %s: remove it, or start in another directory",
+		ErrStraySettings, filepath.Join(dir, found[0]))
+}

@@ -1,0 +1,60 @@
+package raftnode
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/lni/dragonboat/v4/raftpb"
+
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// checkImage refuses an image that is older than what the engine may replay:
+// the log was cut off because the store had synced what was applied, and now
+// the store has not. The engine would end the process over it.
+//
+// It runs after the engine has read its log and before the replica lets it
+// compare.
+func (n *Node) checkImage(r *replica) error {
+	reader, err := n.host.GetLogReader(uint64(r.group))
+	if err != nil {
+		return fmt.Errorf("%w: group %d: %w", ErrEngine, r.group, err)
+	}
+	snapshot := reader.Snapshot()
+	applied := r.counters.applied.Load()
+	if snapshot.OnDiskIndex <= applied {
+		return nil
+	}
+	whole, err := snapshotIsWhole(n.cfg.Dir, snapshot)
+	if err != nil {
+		return fmt.Errorf("%w: group %d: %w", ErrTorn, r.group, err)
+	}
+	if whole {
+		return nil // it came from another node and is installed again
+	}
+	return fmt.Errorf("%w: group %d: the store has applied up to index %d, but the log in %s begins after %d",
+		ErrTorn, r.group, statemachine.Index(applied), n.cfg.Dir, snapshot.OnDiskIndex)
+}
+
+// snapshotIsWhole reports whether the state is in the snapshot's file. The
+// engine's own snapshots of a machine on disk never hold it, and it cuts
+// those that it received down to a stub once they are installed and synced.
+func snapshotIsWhole(dir string, snapshot raftpb.Snapshot) (bool, error) {
+	if snapshot.Dummy {
+		return false, nil
+	}
+	// The path that the engine has kept may name a former host or place. From
+	// the deployment on it is that of the replicas' directory.
+	path := snapshot.Filepath
+	tail := filepath.Base(path)
+	for range 4 {
+		path = filepath.Dir(path)
+		tail = filepath.Join(filepath.Base(path), tail)
+	}
+	info, err := os.Stat(filepath.Join(dir, replicasDir, tail))
+	if err != nil {
+		return false, fmt.Errorf("look at a snapshot: %w", err)
+	}
+	return uint64(info.Size()) == snapshot.FileSize, nil
+}

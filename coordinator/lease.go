@@ -1,0 +1,133 @@
+package coordinator
+
+import (
+	"context"
+	"time"
+
+	"github.com/palisade-go/palisade/token"
+)
+
+// State says where in its life a lease is.
+type State uint8
+
+// The states. They only move forward, but for Endangered, which turns into
+// Active again when renewing works again.
+const (
+	// Lost is also the state of a nil lease.
+	Lost State = iota
+	Active
+	Endangered // the last attempt to renew has failed; still owned
+	Releasing  // released here, not confirmed by the group yet
+	Released
+)
+
+// String returns the name of the state.
+func (s State) String() string {
+	switch s {
+	case Active:
+		return "active"
+	case Endangered:
+		return "endangered"
+	case Releasing:
+		return "releasing"
+	case Released:
+		return "released"
+	}
+	return "lost"
+}
+
+// Lease is the ownership of one key, for as long as it is renewed, which its
+// node does by itself. All methods may be called from several goroutines,
+// never block unless they say so, and accept a nil lease, which is lost.
+//
+// A lease is a permission to try. A process can pause at any point between a
+// question to its lease and what it does next; only the resource that checks
+// Token keeps it out then.
+type Lease struct{ own *ownership }
+
+// owned returns what a lease has; nil for a nil or zero lease.
+func (l *Lease) owned() *ownership {
+	if l == nil {
+		return nil
+	}
+	return l.own
+}
+
+// Key returns the key; "" of a nil lease.
+func (l *Lease) Key() string {
+	if o := l.owned(); o != nil {
+		return o.keys[0]
+	}
+	return ""
+}
+
+// Token returns the fencing token: greater than every token issued before
+// for the key. It stays the same for the life of the lease. Zero of a nil
+// lease.
+func (l *Lease) Token() token.Token {
+	if o := l.owned(); o != nil {
+		t, _ := o.token(o.keys[0])
+		return t
+	}
+	return 0
+}
+
+// Context returns a context with the values of the acquire's context that
+// ends when the lease ends; context.Cause tells why: an error with
+// ErrReleased or ErrLeaseLost. The end of the acquire's context does not end
+// it. Of a nil lease it has ended.
+func (l *Lease) Context() context.Context { return l.owned().context() }
+
+// Bind returns a context that ends with parent or with the lease, whichever
+// is first. It has the values of parent. The returned function frees what the
+// binding takes; call it in any case.
+func (l *Lease) Bind(parent context.Context) (context.Context, context.CancelFunc) {
+	return l.owned().bind(parent)
+}
+
+// Done returns a channel that is closed when the lease ends; nothing is ever
+// sent on it. After a pause of the process it may be closed a little later
+// than Held turns false.
+func (l *Lease) Done() <-chan struct{} { return l.owned().ended() }
+
+// Endangered returns a channel that is closed when renewing first fails, or
+// when the lease ends.
+func (l *Lease) Endangered() <-chan struct{} { return l.owned().alarm() }
+
+// Err returns nil while the lease is owned, and afterwards ErrReleased, or an
+// error with ErrLeaseLost and the cause. It looks at the clock.
+func (l *Lease) Err() error { return l.owned().Err() }
+
+// Held reports whether the lease is owned. It compares the clock with the end
+// of the safe window itself: no timer and no message is needed for it to turn
+// false. Once false it stays false.
+func (l *Lease) Held() bool { return l.owned().Err() == nil }
+
+// State returns where in its life the lease is. It looks at the clock.
+func (l *Lease) State() State { return l.owned().state() }
+
+// Remaining returns how much is left of the safe window, if nothing is
+// renewed any more: from 0 to 0.9 times the TTL.
+func (l *Lease) Remaining() time.Duration { return l.owned().remaining() }
+
+// Ensure waits until at least d remain of the safe window, and renews if that
+// is needed: one log entry then, none otherwise. On success the lease was
+// owned with at least d remaining when Ensure returned. On failure nothing
+// has changed: ErrLeaseLost or ErrReleased if the lease has ended, ErrInvalid
+// if d can never remain, ErrUnavailable with the context's error if ctx ends
+// first.
+func (l *Lease) Ensure(ctx context.Context, d time.Duration) error {
+	return l.owned().ensure(ctx, d)
+}
+
+// Release gives the lease up. First the ownership ends here (Held is false,
+// Done is closed), then the group is told, in one log entry; the key goes on
+// to the next in line with it. ctx bounds the wait for the confirmation and
+// nothing else: the lease's own Context is accepted and does not cut it
+// short. When ctx ends first, its error is returned with Outcome Unknown and
+// the release goes on in the background.
+//
+// A second Release returns nil once the first is confirmed. Release of a lost
+// lease returns ErrLeaseLost at once: the exclusive time was over before.
+// A Release never touches a lease of somebody else.
+func (l *Lease) Release(ctx context.Context) error { return l.owned().release(ctx) }

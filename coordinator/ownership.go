@@ -1,0 +1,377 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/coordinator/internal/hub"
+	"github.com/palisade-go/palisade/token"
+)
+
+// ownership is what Lease and LeaseSet have in common: the leases of one
+// request in one or several groups, which end together. Its state moves one
+// way only:
+//
+//	owned -> released    by Release
+//	owned -> lost        by the clock, or by what a group says
+//
+// Whoever asks compares the clock with the window first, so that a lease
+// whose window is over can't look owned just because no timer has run. What
+// was answered once stays: the end is latched under the mutex.
+type ownership struct {
+	c    *Coordinator
+	keys []string
+	ttl  time.Duration
+	ctx  *leaseContext
+	// cancel ends ctx. done is closed when the ownership ends; endangered
+	// when renewing first fails, or at the end; gone when no group has
+	// anything left of it.
+	cancel     context.CancelCauseFunc
+	done       chan struct{}
+	endangered chan struct{}
+	gone       chan struct{}
+
+	mu      sync.Mutex
+	holds   []*hold
+	open    int           // requests to groups that are not over
+	end     error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
+	since   clock.Instant // when it was handed to its caller
+	handed  bool          // it was
+	given   bool          // all has been given back
+	alarmed bool          // endangered is closed
+}
+
+// newOwnership starts an ownership that holds nothing yet. Its context has
+// the values of ctx, and not its end.
+func newOwnership(ctx context.Context, c *Coordinator, keys []string, ttl time.Duration) *ownership {
+	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	o := &ownership{
+		c: c, keys: keys, ttl: ttl, cancel: cancel,
+		done: make(chan struct{}), endangered: make(chan struct{}), gone: make(chan struct{}),
+	}
+	o.ctx = &leaseContext{Context: inner, owner: o}
+	return o
+}
+
+// opened counts a request to a group, before it is made.
+func (o *ownership) opened() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.open++
+}
+
+// closed counts a request of which its group has nothing left. Called by the
+// group's goroutine.
+func (o *ownership) closed() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.open--
+	o.goneLocked()
+}
+
+// add takes a lease that a group has granted. Called by the group's
+// goroutine, before the caller hears of it.
+func (o *ownership) add(h *hold) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.holds = append(o.holds, h)
+}
+
+// hand marks the ownership as complete and in its caller's hands, unless it
+// has been lost already.
+func (o *ownership) hand() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.errLocked(); err != nil {
+		return err
+	}
+	o.handed = true
+	o.since = o.c.env.Clock.Now()
+	return nil
+}
+
+// Err returns nil while owned. It looks at the clock.
+func (o *ownership) Err() error {
+	if o == nil {
+		return errNil
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.errLocked()
+}
+
+func (o *ownership) errLocked() error {
+	if o.end != nil {
+		return o.end
+	}
+	now := o.c.env.Clock.Now()
+	for _, h := range o.holds {
+		if over, reason := h.isOver(now); over {
+			h.distrust()
+			o.loseLocked(reason)
+		}
+	}
+	return o.end
+}
+
+// lose latches a loss that a group has told of.
+func (o *ownership) lose(reason hub.LossReason) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.loseLocked(reason)
+}
+
+// fail latches the loss of everything, because the node may not go on.
+func (o *ownership) fail(cause error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.endLocked(fmt.Errorf("%w: %w", ErrLeaseLost, cause))
+}
+
+// loseLocked ends the ownership as lost. What several groups have of a set
+// stays held until Release, so that nobody enters while the caller unwinds;
+// a single lease has nothing left to hold.
+func (o *ownership) loseLocked(reason hub.LossReason) {
+	if o.end == nil {
+		o.c.metrics.lost(reason)
+		o.endLocked(fmt.Errorf("%w: %s", ErrLeaseLost, lossText(reason)))
+	}
+	if o.handed && len(o.holds) == 1 {
+		o.giveLocked()
+	}
+}
+
+// endLocked ends the ownership, if it has not ended yet.
+func (o *ownership) endLocked(end error) {
+	if o.end != nil {
+		return
+	}
+	o.end = end
+	if o.handed {
+		o.c.metrics.holds.observe(o.c.env.Clock.Now().Sub(o.since))
+	}
+	o.endangerLocked()
+	close(o.done)
+	o.cancel(end)
+}
+
+func (o *ownership) endanger() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.endangerLocked()
+}
+
+func (o *ownership) endangerLocked() {
+	if !o.alarmed {
+		o.alarmed = true
+		close(o.endangered)
+	}
+}
+
+func lossText(reason hub.LossReason) string {
+	switch reason {
+	case hub.LostWindow:
+		return "its window is over: the key's group was not heard in time"
+	case hub.LostLimit:
+		return "its max hold is reached"
+	case hub.LostExpired:
+		return "the group has expired it"
+	case hub.LostSwept:
+		return "the group takes this start of the node for gone"
+	}
+	return "the group no longer has it"
+}
+
+// state says where in its life the ownership is.
+func (o *ownership) state() State {
+	if o == nil {
+		return Lost
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	switch err := o.errLocked(); {
+	case err == nil:
+		for _, h := range o.holds {
+			if h.group.failing.Load() {
+				return Endangered
+			}
+		}
+		return Active
+	case !errors.Is(err, ErrReleased):
+		return Lost
+	}
+	select {
+	case <-o.gone:
+		return Released
+	default:
+		return Releasing
+	}
+}
+
+func (o *ownership) remaining() time.Duration {
+	if o == nil {
+		return 0
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.errLocked() != nil {
+		return 0
+	}
+	return o.remainingLocked()
+}
+
+// remainingLocked returns the shortest time left of the windows.
+func (o *ownership) remainingLocked() time.Duration {
+	now := o.c.env.Clock.Now()
+	left := o.ttl
+	for _, h := range o.holds {
+		left = min(left, h.windowEnd().Sub(now))
+	}
+	return max(0, left)
+}
+
+// token returns the token of the lease on a key.
+func (o *ownership) token(key string) (token.Token, bool) {
+	if !o.has(key) {
+		return 0, false
+	}
+	g := o.c.groupOf(key)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, h := range o.holds {
+		if h.group == g {
+			return h.token, true
+		}
+	}
+	return 0, false
+}
+
+// has reports whether a key is one of the ownership's.
+func (o *ownership) has(key string) bool {
+	_, found := slices.BinarySearch(o.keys, key)
+	return found
+}
+
+// release ends the ownership and gives everything back; see Lease.Release.
+func (o *ownership) release(ctx context.Context) error {
+	if o == nil {
+		return &Error{"Release", "", NotApplied, errNil}
+	}
+	if ctx == nil {
+		return o.error("Release", NotApplied, fmt.Errorf("%w: the context is nil", ErrInvalid))
+	}
+	// Whether ctx is of this very lease has to be known before the lease's
+	// own end ends it.
+	own := derivesFrom(ctx, o)
+	o.mu.Lock()
+	err := o.errLocked()
+	o.endLocked(ErrReleased)
+	o.giveLocked()
+	o.mu.Unlock()
+	if err != nil && !errors.Is(err, ErrReleased) {
+		return o.error("Release", NotApplied, err)
+	}
+	if own {
+		// The end of the lease must not cut its own release short. After T
+		// the group has let go by itself.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), o.ttl)
+		defer cancel()
+	}
+	select {
+	case <-o.gone:
+		return nil
+	default:
+	}
+	select {
+	case <-o.gone:
+		return nil
+	case <-ctx.Done():
+		return o.error("Release", Unknown, fmt.Errorf("not confirmed yet, it goes on in the background: %w", ctx.Err()))
+	case <-o.c.dead:
+		return o.error("Release", Unknown, ErrClosed)
+	}
+}
+
+// abandon ends an ownership that never came into its caller's hands.
+func (o *ownership) abandon() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.endLocked(ErrReleased)
+	o.giveLocked()
+}
+
+// giveLocked hands all leases back to their groups, once.
+func (o *ownership) giveLocked() {
+	if o.given {
+		return
+	}
+	o.given = true
+	for _, h := range o.holds {
+		h.release()
+	}
+	o.goneLocked()
+}
+
+func (o *ownership) goneLocked() {
+	if o.given && o.open == 0 {
+		close(o.gone)
+		o.c.forget(o)
+	}
+}
+
+// ensure waits until at least d remain; see Lease.Ensure.
+func (o *ownership) ensure(ctx context.Context, d time.Duration) error {
+	if o == nil {
+		return &Error{"Ensure", "", NotApplied, errNil}
+	}
+	if err := checkContext("Ensure", keysText(o.keys), ctx); err != nil {
+		return err
+	}
+	if most := windowOf(o.ttl); d > most {
+		return o.error("Ensure", NotApplied, fmt.Errorf("%w: %v never remain of a ttl of %v, at most %v", ErrInvalid, d, o.ttl, most))
+	}
+	for {
+		o.mu.Lock()
+		end, left, holds := o.errLocked(), o.remainingLocked(), o.holds
+		o.mu.Unlock()
+		if end != nil {
+			return o.error("Ensure", NotApplied, end)
+		}
+		if left >= d {
+			return nil
+		}
+		for _, h := range holds {
+			if err := o.renew(ctx, h, d); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// renew has the group of one lease hear of this node once more.
+func (o *ownership) renew(ctx context.Context, h *hold, d time.Duration) error {
+	if h.limitEnd != 0 && h.limitEnd.Sub(o.c.env.Clock.Now()) < d {
+		return o.error("Ensure", NotApplied, fmt.Errorf("%w: less than %v remain of the max hold, and renewing does not add to it", ErrInvalid, d))
+	}
+	reached, giveUp := h.group.mark(o.c.newRef())
+	select {
+	case <-reached:
+		return nil
+	case <-ctx.Done():
+		giveUp()
+		return o.error("Ensure", Unknown, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err()))
+	case <-o.done:
+		giveUp()
+		return o.error("Ensure", NotApplied, o.Err())
+	}
+}
+
+func (o *ownership) error(op string, outcome Outcome, err error) error {
+	return &Error{op, keysText(o.keys), outcome, err}
+}

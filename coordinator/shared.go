@@ -1,0 +1,143 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// sharedRequests are the requests with an id, which several callers of this
+// node may join.
+type sharedRequests struct {
+	c *Coordinator
+
+	mu   sync.Mutex
+	byID map[string]*sharedRequest
+}
+
+// sharedRequest is one of them, from the first caller until no group has
+// anything left of it. The fields but the channels are guarded by
+// sharedRequests.mu.
+type sharedRequest struct {
+	request *request
+	owner   *ownership
+	callers int  // waiting for the answer
+	left    bool // the last of them left: it is being withdrawn
+	// answered is closed when the request has its answer, err.
+	answered chan struct{}
+	err      error
+	cancel   context.CancelCauseFunc // ends the wait of all
+}
+
+// errCallersLeft ends the wait of a request when its last caller has left.
+var errCallersLeft = errors.New("all callers have left")
+
+// acquire joins the request with that id or starts it. One that is being
+// withdrawn or given back is not joined: the new one goes out afterwards.
+func (s *sharedRequests) acquire(ctx context.Context, r *request) (*ownership, error) {
+	for {
+		sr, wait, err := s.join(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if !wait {
+			return s.answer(ctx, sr, r)
+		}
+		select {
+		case <-sr.owner.gone:
+		case <-ctx.Done():
+			return nil, &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("an earlier request %q is still being withdrawn: %w", r.id, ctx.Err())}
+		case <-s.c.life.Done():
+			return nil, &Error{r.op, keysText(r.keys), NotApplied, context.Cause(s.c.life)}
+		}
+	}
+}
+
+// join counts a caller in; wait says that the request has to be gone first.
+func (s *sharedRequests) join(ctx context.Context, r *request) (sr *sharedRequest, wait bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sr = s.byID[r.id]
+	switch {
+	case sr == nil:
+		sr = s.startLocked(ctx, r)
+	case sr.left || sr.isAnswered() && (sr.err != nil || sr.owner.Err() != nil):
+		return sr, true, nil
+	case !sr.request.sameAs(r):
+		return nil, false, &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("%w: request id %q is in use with other keys, ttl or max hold", ErrInvalid, r.id)}
+	case r.try && !sr.request.try && !sr.isAnswered():
+		return nil, false, &Error{r.op, keysText(r.keys), NotApplied, &BusyError{}}
+	}
+	sr.callers++
+	return sr, false, nil
+}
+
+func (sr *sharedRequest) isAnswered() bool {
+	select {
+	case <-sr.answered:
+		return true
+	default:
+		return false
+	}
+}
+
+// startLocked lets a goroutine wait on behalf of all callers.
+func (s *sharedRequests) startLocked(ctx context.Context, r *request) *sharedRequest {
+	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	sr := &sharedRequest{
+		request: r, owner: newOwnership(ctx, s.c, r.keys, r.ttl),
+		answered: make(chan struct{}), cancel: cancel,
+	}
+	s.byID[r.id] = sr
+	s.c.background(func() {
+		err := s.c.take(waiting, r, sr.owner)
+		cancel(nil)
+		s.mu.Lock()
+		sr.err = err
+		close(sr.answered)
+		if sr.left {
+			sr.owner.abandon() // the grant has crossed the last caller's leaving
+		}
+		s.mu.Unlock()
+		select {
+		case <-sr.owner.gone:
+		case <-s.c.dead:
+		}
+		s.mu.Lock()
+		delete(s.byID, r.id)
+		s.mu.Unlock()
+	})
+	return sr
+}
+
+// answer waits for the request's answer on behalf of one caller.
+func (s *sharedRequests) answer(ctx context.Context, sr *sharedRequest, r *request) (*ownership, error) {
+	select {
+	case <-sr.answered:
+	case <-ctx.Done():
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !sr.isAnswered() {
+			sr.callers--
+			if sr.callers == 0 {
+				sr.left = true
+				sr.cancel(errCallersLeft)
+			}
+			return nil, &Error{r.op, keysText(r.keys), Unknown, fmt.Errorf("request %q: %w", r.id, ctx.Err())}
+		}
+	}
+	if sr.err != nil {
+		return nil, sr.err
+	}
+	return sr.owner, nil
+}
+
+// pending reports whether a request with the id waits, or is being withdrawn
+// or given back.
+func (s *sharedRequests) pending(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sr := s.byID[id]
+	return sr != nil && (!sr.isAnswered() || sr.err != nil || sr.owner.Err() != nil)
+}

@@ -1,0 +1,88 @@
+package coordinator
+
+import (
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// Status is what a node knows of itself and its groups, without asking
+// anybody. Counters count from Open.
+type Status struct {
+	Cluster     string
+	NodeID      NodeID
+	Incarnation uint64 // which start of the node this is
+	// Err is why the node had to stop by itself; nil otherwise.
+	Err error
+	// Requests wait or hold at the moment, or are being given back.
+	Requests int
+	Groups   []GroupStatus
+
+	// Waits are the durations of all acquires, whatever came of them; Holds
+	// those of all leases that have ended.
+	Waits, Holds Histogram
+
+	// What became of acquires.
+	Acquired, Busy, QueueFull, Timeouts, Cancelled, Unavailable, OtherFailures uint64
+
+	// Batches are the log entries asked for, renewals included; Retries the
+	// attempts to send one again; RenewFailures how often renewing began to
+	// fail.
+	Batches, Retries, RenewFailures uint64
+	// LostWindow counts leases lost because their group was not heard in
+	// time, LostLimit those whose max hold was reached, LostGroup those that
+	// their group had ended first.
+	LostWindow, LostLimit, LostGroup uint64
+	// Expiries counts leases of this node that a group has expired although
+	// the process lived.
+	Expiries uint64
+	// Refusals by the groups, by kind.
+	RefusedBusy, RefusedQueueFull, RefusedOther uint64
+	// LeaderChanges counts the changes of leader or term seen, all groups
+	// together.
+	LeaderChanges uint64
+}
+
+// GroupStatus is what the node's replica of a group knows.
+type GroupStatus struct {
+	Group        int
+	Leader       NodeID // 0: none known
+	Term         uint64
+	Applied      uint64 // log index
+	Leases       int    // of all nodes
+	Waits        int
+	Keys         int // held or waited for
+	LongestQueue int
+}
+
+// Status returns what the node knows, and never blocks on a group or a disk.
+// Safe for concurrent use, also after Close.
+func (c *Coordinator) Status() Status {
+	m := c.metrics
+	s := Status{
+		Cluster: c.cfg.Cluster, NodeID: c.cfg.NodeID, Incarnation: uint64(c.identity.Incarnation),
+		Requests: c.openRequests(), Err: c.failure(),
+		Waits: m.waits.read(), Holds: m.holds.read(),
+		Acquired: m.acquired.Load(), Busy: m.busy.Load(), QueueFull: m.queueFull.Load(), Timeouts: m.timeouts.Load(),
+		Cancelled: m.cancelled.Load(), Unavailable: m.unavailable.Load(), OtherFailures: m.otherFailures.Load(),
+		Batches: m.batches.Load(), Retries: m.retries.Load(), RenewFailures: m.renewFailures.Load(),
+		LostWindow: m.lostWindow.Load(), LostLimit: m.lostLimit.Load(), LostGroup: m.lostGroup.Load(),
+		Expiries: m.expiries.Load(), LeaderChanges: m.leaderChanges.Load(),
+		RefusedBusy: m.refusedBusy.Load(), RefusedQueueFull: m.refusedQueue.Load(), RefusedOther: m.refusedOth.Load(),
+	}
+	for _, g := range c.groups {
+		s.Groups = append(s.Groups, c.groupStatus(g))
+	}
+	return s
+}
+
+func (c *Coordinator) groupStatus(g *group) GroupStatus {
+	leader := c.node.Leader(g.id)
+	s := GroupStatus{Group: int(g.id), Leader: NodeID(leader.Leader), Term: leader.Term}
+	// A group that can't be looked at, because the node is closed, shows
+	// zeros.
+	_ = c.node.View(g.id, func(m *statemachine.Machine) {
+		stats := m.Stats()
+		s.Applied = uint64(m.Meta().Applied)
+		s.Leases, s.Waits, s.Keys, s.LongestQueue = stats.Leases, stats.Waits, stats.Keys, stats.LongestQueue
+	})
+	return s
+}

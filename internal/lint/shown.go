@@ -1,0 +1,62 @@
+package lint
+
+import (
+	"go/ast"
+	"path"
+	"regexp"
+	"strings"
+)
+
+// shownBy matches a claim of docs/guarantees.md that a test shows something:
+// the package by its last name, then the test.
+var shownBy = regexp.MustCompile("(\\w+) `(Test\\w+)`")
+
+// checkShown looks for the tests that docs/guarantees.md names. A package is
+// left alone until it has a test of a guarantee, one whose name begins with
+// TestG and a digit; from then on all that are named have to be there.
+func checkShown(t *Tree) []Finding {
+	const page = "docs/guarantees.md"
+	doc := t.Find(page)
+	if doc == nil {
+		return nil
+	}
+	tests := t.guaranteeTests()
+	var found findings
+	for i, line := range strings.Split(doc.Text, "\n") {
+		for _, m := range shownBy.FindAllStringSubmatch(line, -1) {
+			name, test := m[1], m[2]
+			if name == "machine" {
+				name = "statemachine"
+			}
+			if have := tests[name]; have != nil && !have[test] {
+				found.at(doc, i+1, "names %s of package %s, which is not there: no claim without its test", test, name)
+			}
+		}
+	}
+	return found
+}
+
+// guaranteeTests lists the tests of guarantees by the last name of their
+// package's directory.
+func (t *Tree) guaranteeTests() map[string]map[string]bool {
+	tests := make(map[string]map[string]bool)
+	for _, f := range t.GoFiles() {
+		if !f.IsTest() {
+			continue
+		}
+		for _, decl := range f.Syntax.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Recv != nil || !guaranteeTest.MatchString(fn.Name.Name) {
+				continue
+			}
+			base := path.Base(f.Dir())
+			if tests[base] == nil {
+				tests[base] = make(map[string]bool)
+			}
+			tests[base][fn.Name.Name] = true
+		}
+	}
+	return tests
+}
+
+var guaranteeTest = regexp.MustCompile(`^TestG\d`)

@@ -1,0 +1,18 @@
+package lint
+
+import "testing"
+
+func TestShown(t *testing.T) {
+	const page = "| G1 | One owner | machine `TestG1OneOwner`, coordinator `TestG1OneOwner` |\n"
+	test := func(name string) string { return "package p\n\nfunc " + name + "(t *testing.T) {}\n" }
+	runSamples(t, checkShown, []sample{
+		{"ATestThatIsThereIsFine", []string{"docs/guarantees.md", page, "statemachine/g_test.go", test("TestG1OneOwner")}, nil},
+		{"ARenamedTestIsMissed", []string{"docs/guarantees.md", page, "statemachine/g_test.go", test("TestG1Owner")},
+			[]string{"docs/guarantees.md:1: names TestG1OneOwner of package statemachine"}},
+		{"AnotherPackagesTestDoesNotCount", []string{"docs/guarantees.md", page,
+			"coordinator/g_test.go", test("TestG2Tokens"), "statemachine/g_test.go", test("TestG1OneOwner")},
+			[]string{"of package coordinator"}},
+		{"APackageWithoutTestsOfGuaranteesIsLeftAlone",
+			[]string{"docs/guarantees.md", page, "coordinator/x_test.go", test("TestGuard")}, nil},
+	})
+}

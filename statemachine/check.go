@@ -1,0 +1,252 @@
+package statemachine
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/palisade-go/palisade/token"
+)
+
+// Check returns an error that names the first invariant of the package comment
+// that does not hold, nil when all hold. It costs O(state × log state).
+func (m *Machine) Check() error {
+	c := checker{m: m, lengths: make(map[int]int)}
+	for _, check := range []func() error{c.members, c.tokensAndPlaces, c.keys, c.counts, c.tracking} {
+		if err := check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checker recounts a machine.
+type checker struct {
+	m             *Machine
+	requests      []*request
+	leases, waits int
+	leaseClaims   int         // of leases
+	waitClaims    int         // of waits
+	lengths       map[int]int // keys by length of their queue
+}
+
+func violated(invariant int, format string, args ...any) error {
+	return fmt.Errorf("statemachine: invariant %d: %s", invariant, fmt.Sprintf(format, args...))
+}
+
+// members checks what hangs on each member.
+func (c *checker) members() error {
+	for i, p := range c.m.members {
+		node := p.presence.Node
+		if node == 0 || i > 0 && c.m.members[i-1].presence.Node >= node {
+			return violated(6, "node %d is out of order", node)
+		}
+		if p.present.incarnation != p.presence.Incarnation {
+			return violated(6, "node %d: present incarnation %d, presence says %d",
+				node, p.present.incarnation, p.presence.Incarnation)
+		}
+		below := Incarnation(0)
+		for _, o := range append(slices.Clone(p.older), p.present) {
+			if o != p.present && (o.incarnation <= below || o.incarnation >= p.presence.Incarnation) {
+				return violated(6, "node %d: incarnation %d is out of order", node, o.incarnation)
+			}
+			below = o.incarnation
+			if o != p.present && o.requests.size() == 0 {
+				return violated(5, "node %d: incarnation %d has nothing and is remembered", node, o.incarnation)
+			}
+			if err := c.owner(p, o); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *checker) owner(p *member, o *owner) error {
+	if o.member != p || o.incarnation == 0 && o.requests.size() > 0 {
+		return violated(6, "requests of node %d belong to no announced presence", p.presence.Node)
+	}
+	n := 0
+	for i, b := range o.buckets {
+		if b.owner != o || b.head == nil || i > 0 && o.buckets[i-1].ttl >= b.ttl {
+			return violated(9, "node %d: bucket of TTL %v is empty or out of order", p.presence.Node, b.ttl)
+		}
+		var before *request
+		for r := b.head; r != nil; before, r = r, r.next {
+			n++
+			if found, _ := o.requests.get(r.seq); found != r || r.bucket != b || r.prev != before {
+				return violated(9, "request %v is linked wrongly", r.id())
+			}
+			if before != nil && before.place >= r.place {
+				return violated(9, "request %v stands behind a younger one in its bucket", r.id())
+			}
+			if err := c.request(p, r); err != nil {
+				return err
+			}
+		}
+		if b.tail != before {
+			return violated(9, "node %d: bucket of TTL %v has the wrong tail", p.presence.Node, b.ttl)
+		}
+	}
+	if n != o.requests.size() {
+		return violated(8, "incarnation %d of node %d has %d requests, counted %d",
+			o.incarnation, p.presence.Node, o.requests.size(), n)
+	}
+	return nil
+}
+
+func (c *checker) request(p *member, r *request) error {
+	c.requests = append(c.requests, r)
+	t := r.told()
+	asked := Acquire{
+		Seq: r.seq, Claims: r.copyClaims(), TTL: r.ttl(), Limit: t.limit, RequestID: t.requestID, Metadata: t.metadata,
+	}
+	if !asked.wellFormed() {
+		return violated(10, "request %v breaks the bounds", r.id())
+	}
+	switch r.phase {
+	case held:
+		c.leases++
+		c.leaseClaims += len(r.claims)
+		if r.last > p.presence.Last && r.bucket.owner == p.present {
+			return violated(6, "lease %v remembers batch %d, the presence batch %d", r.id(), r.last, p.presence.Last)
+		}
+	case waiting:
+		c.waits++
+		c.waitClaims += len(r.claims)
+		if r.token != 0 || r.last != 0 {
+			return violated(7, "wait %v has token %d", r.id(), uint64(r.token))
+		}
+	default:
+		return violated(5, "request %v is over and remembered", r.id())
+	}
+	return c.claims(r)
+}
+
+// claims checks the claims of a request against their keys. That a waiter
+// stands in its queues is seen by keys, which counts the places.
+func (c *checker) claims(r *request) error {
+	turns := 0
+	for i := range r.claims {
+		s := &r.claims[i]
+		if found, _ := c.m.keys.get(s.key.name); found != s.key || s.request != r {
+			return violated(4, "request %v: claim of key %q is linked wrongly", r.id(), s.key.name)
+		}
+		if r.phase == held && (s.key.holder != r || s.prev != nil || s.next != nil) {
+			return violated(1, "lease %v is not the holder of key %q, or stands in its queue", r.id(), s.key.name)
+		}
+		if s.key.turn() == r {
+			turns++
+		}
+	}
+	if turns != int(r.turns) {
+		return violated(8, "request %v has its turn on %d keys, counted %d", r.id(), r.turns, turns)
+	}
+	if r.phase == waiting && turns == len(r.claims) && !c.m.exhausted() {
+		return violated(3, "request %v waits, and nothing is in its way", r.id())
+	}
+	return nil
+}
+
+// tokensAndPlaces checks that both are unique and not above the last given.
+func (c *checker) tokensAndPlaces() error {
+	slices.SortFunc(c.requests, byPlace)
+	for i, r := range c.requests {
+		if r.place == 0 || r.place > c.m.meta.Place || i > 0 && c.requests[i-1].place == r.place {
+			return violated(9, "request %v has place %d, which was not given or given twice", r.id(), r.place)
+		}
+	}
+	tokens := make(map[token.Token]bool, c.leases)
+	for _, r := range c.requests {
+		if r.phase != held {
+			continue
+		}
+		if r.token.Epoch() != c.m.meta.Epoch || !r.token.Valid() || r.token.Counter() > c.m.meta.Counter || tokens[r.token] {
+			return violated(7, "lease %v has token %d, which was not issued or issued twice", r.id(), uint64(r.token))
+		}
+		tokens[r.token] = true
+	}
+	return nil
+}
+
+// keys checks every key and its queue.
+func (c *checker) keys() error {
+	holds, places := 0, 0
+	for _, k := range c.m.sortedKeys() {
+		if k.holder == nil && k.head == nil {
+			return violated(5, "key %q is free and remembered", k.name)
+		}
+		if k.holder != nil {
+			holds++
+			if k.holder.phase != held || c.m.find(k.holder.id()) != k.holder {
+				return violated(1, "key %q is held by %v, which is no lease", k.name, k.holder.id())
+			}
+		}
+		n := 0
+		var before *stand
+		for s := k.head; s != nil; before, s = s, s.next {
+			n++
+			r := s.request
+			if s.key != k || s.prev != before || r.phase != waiting || c.m.find(r.id()) != r {
+				return violated(4, "key %q has %v in line, which does not wait for it", k.name, r.id())
+			}
+			if before != nil && before.request.place >= r.place {
+				return violated(2, "key %q: %v stands behind %v, which came later", k.name, r.id(), before.request.id())
+			}
+		}
+		if k.tail != before {
+			return violated(4, "key %q has the wrong tail", k.name)
+		}
+		if n != k.length {
+			return violated(8, "key %q has %d waiters, counted %d", k.name, k.length, n)
+		}
+		places += n
+		c.lengths[n]++
+	}
+	// Places in one queue differ, and each was found to belong to its claim:
+	// equal numbers mean that every claim has its place.
+	if places != c.waitClaims {
+		return violated(4, "waiters have %d claims, and queues %d places", c.waitClaims, places)
+	}
+	if holds != c.leaseClaims {
+		return violated(1, "leases have %d claims, and %d keys are held", c.leaseClaims, holds)
+	}
+	return nil
+}
+
+func (c *checker) counts() error {
+	m := c.m
+	if m.leases != c.leases || m.waits != c.waits {
+		return violated(8, "%d leases and %d waits, counted %d and %d", m.leases, m.waits, c.leases, c.waits)
+	}
+	longest := 0
+	for n := range c.lengths { // the greatest is the same in any order
+		longest = max(longest, n)
+	}
+	if m.lengths.longest != longest {
+		return violated(8, "longest queue %d, counted %d", m.lengths.longest, longest)
+	}
+	for n, keys := range m.lengths.keys {
+		if n > 0 && keys != c.lengths[n] {
+			return violated(8, "%d keys with %d waiters, counted %d", keys, n, c.lengths[n])
+		}
+	}
+	if len(m.ready) != 0 {
+		return violated(3, "%d requests are ready and were not woken", len(m.ready))
+	}
+	return nil
+}
+
+// tracking checks that what differs from the image is noted.
+func (c *checker) tracking() error {
+	for _, r := range c.requests {
+		if r.stored != r.kind() && r.change == 0 {
+			return violated(11, "request %v has changed and is not noted", r.id())
+		}
+	}
+	for i, r := range c.m.changes.requests {
+		if int(r.change) != i+1 || r.phase == over && r.stored == 0 {
+			return violated(11, "request %v is noted wrongly", r.id())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package statemachine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"github.com/palisade-go/palisade/token"
+)
+
+// recordKind is the first byte of a record's key. Part of the format; never
+// renumber.
+type recordKind uint8
+
+const (
+	recordMeta     recordKind = 1
+	recordPresence recordKind = 2
+	recordLease    recordKind = 3
+	recordWait     recordKind = 4
+)
+
+// recordFormat is the version of the values below, their first byte.
+const recordFormat = 1
+
+// The image of a machine is one record a thing, so that a change costs the
+// same whatever the length of a queue. Keys sort by kind, node, incarnation,
+// seq; numbers in keys are big endian.
+//
+//	          +-------+
+//	meta      | 0x01  |
+//	          | 1 byte|
+//	          +-------+---------+
+//	presence  | 0x02  |  node   |
+//	          | 1 byte| 8 bytes |
+//	          +-------+---------+-------------+---------+
+//	lease     | 0x03  |  node   | incarnation |   seq   |
+//	wait      | 0x04  | 8 bytes |   8 bytes   | 8 bytes |
+//	          +-------+---------+-------------+---------+
+//
+// Values begin with the format; the rest are msgpack values in their shortest
+// form, texts are bins, durations and wall clocks are nanoseconds. In the meta
+// format and version keep their places for ever, so that every binary finds
+// out that an image is newer than itself.
+//
+//	          +--------+---------+-------+---------+-------+---------+-------+
+//	meta      | format | version | group | applied | epoch | counter | place |
+//	          | 1 byte |  uint   | uint  |  uint   | uint  |  uint   | uint  |
+//	          +--------+---------+-------+---------+-------+---------+-------+
+//	          +--------+-----------+-------------+------+--------+------+------+
+//	presence  | format | directory | incarnation | last | speaks | left | wall |
+//	          | 1 byte |  bin(16)  |    uint     | uint |  uint  | bool | int  |
+//	          +--------+-----------+-------------+------+--------+------+------+
+//	          +--------+-------+------+--------------------------------+
+//	lease     | format | token | last | request                        |
+//	          | 1 byte | uint  | uint |                                |
+//	          +--------+-------+------+--------------------------------+
+//	wait      | format | request                                       |
+//	          | 1 byte |                                               |
+//	          +--------+-----------------------------------------------+
+//	          +-----+-------+-------+-------+------------+------------+-------+--------+
+//	request   | TTL | limit | place | since | request id |  metadata  | count | claims |
+//	          | int |  int  | uint  |  int  | bin(..128) | bin(..1024)| uint  |        |
+//	          +-----+-------+-------+-------+------------+------------+-------+--------+
+//
+// A claim is written as in a batch.
+
+func (m *Machine) metaRecord() Record {
+	return newRecord([]byte{byte(recordMeta)}, func(w *writer) {
+		w.uint(uint64(m.meta.Version))
+		w.uint(uint64(m.group))
+		w.uint(uint64(m.meta.Applied))
+		w.uint(m.meta.Epoch)
+		w.uint(m.meta.Counter)
+		w.uint(m.meta.Place)
+	})
+}
+
+// metaValue is the meta with the group that it belongs to.
+type metaValue struct {
+	Meta
+	group GroupID
+}
+
+func (r *reader) meta() metaValue {
+	version := Version(r.uint("version"))
+	if r.err == nil && version > Binary {
+		r.err = fmt.Errorf("%w: the image has machine version %d, this binary knows %d", ErrNewer, version, Binary)
+	}
+	return metaValue{
+		group: GroupID(r.uint("group")),
+		Meta: Meta{
+			Version: version,
+			Applied: Index(r.uint("applied")),
+			Epoch:   r.uint("epoch"),
+			Counter: r.uint("counter"),
+			Place:   r.uint("place"),
+		},
+	}
+}
+
+func presenceRecord(p Presence) Record {
+	key := binary.BigEndian.AppendUint64([]byte{byte(recordPresence)}, uint64(p.Node))
+	return newRecord(key, func(w *writer) {
+		w.bin("directory", string(p.Directory[:]), len(p.Directory))
+		w.uint(uint64(p.Incarnation))
+		w.uint(uint64(p.Last))
+		w.uint(uint64(p.Speaks))
+		w.bool(p.Left)
+		w.int(p.Wall)
+	})
+}
+
+func (r *reader) presence(node NodeID) Presence {
+	return Presence{
+		Node:        node,
+		Directory:   r.directory(),
+		Incarnation: Incarnation(r.uint("incarnation")),
+		Last:        BatchNumber(r.uint("last")),
+		Speaks:      Version(r.uint("speaks")),
+		Left:        r.bool("left"),
+		Wall:        r.int("wall"),
+	}
+}
+
+func leaseRecord(l Lease) Record {
+	return newRecord(requestKey(recordLease, l.ID), func(w *writer) {
+		w.uint(uint64(l.Token))
+		w.uint(uint64(l.Last))
+		w.request(l.wait())
+	})
+}
+
+func (r *reader) lease(id LeaseID) Lease {
+	tok, last := token.Token(r.uint("token")), BatchNumber(r.uint("last"))
+	w := r.wait(id)
+	return Lease{
+		ID: id, Claims: w.Claims, Token: tok, TTL: w.TTL, Limit: w.Limit, Last: last,
+		Place: w.Place, Since: w.Since, RequestID: w.RequestID, Metadata: w.Metadata,
+	}
+}
+
+// wait returns the part of a lease that it has in common with a wait.
+func (l Lease) wait() Wait {
+	return Wait{
+		ID: l.ID, Claims: l.Claims, TTL: l.TTL, Limit: l.Limit,
+		Place: l.Place, Since: l.Since, RequestID: l.RequestID, Metadata: l.Metadata,
+	}
+}
+
+func waitRecord(w Wait) Record {
+	return newRecord(requestKey(recordWait, w.ID), func(enc *writer) { enc.request(w) })
+}
+
+func (w *writer) request(r Wait) {
+	w.int(int64(r.TTL))
+	w.int(int64(r.Limit))
+	w.uint(r.Place)
+	w.int(r.Since)
+	w.bin("request id", r.RequestID, RequestIDBytesMax)
+	w.bin("metadata", r.Metadata, MetadataBytesMax)
+	w.claims(r.Claims)
+}
+
+func (r *reader) wait(id LeaseID) Wait {
+	return Wait{
+		ID:        id,
+		TTL:       time.Duration(r.int("TTL")),
+		Limit:     time.Duration(r.int("limit")),
+		Place:     r.uint("place"),
+		Since:     r.int("since"),
+		RequestID: r.bin("request id", RequestIDBytesMax),
+		Metadata:  r.bin("metadata", MetadataBytesMax),
+		Claims:    r.claims(),
+	}
+}
+
+// decodeRecord reads one record: a metaValue, Presence, Lease or Wait. Like
+// DecodeBatch it checks every length, accepts only the form that is written,
+// and turns a panic of the msgpack library into an error, because no state has
+// been touched yet.
+func decodeRecord(key, value []byte) (rec any, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			rec, err = nil, fmt.Errorf("%w: decoder panicked: %v", ErrMalformed, cause)
+		}
+	}()
+	kind, id, err := splitKey(key)
+	if err != nil {
+		return nil, err
+	}
+	r := newReader(value)
+	if r.format("record format", recordFormat) {
+		switch kind {
+		case recordMeta:
+			rec = r.meta()
+		case recordPresence:
+			rec = r.presence(id.Node)
+		case recordLease:
+			rec = r.lease(id)
+		default: // recordWait: splitKey admits no other
+			rec = r.wait(id)
+		}
+	}
+	if err := r.finish("value"); err != nil {
+		return nil, err
+	}
+	return rec, nil
+}
+
+// newRecord makes a record whose value write writes after the format. What the
+// machine has is within the bounds, so writing can't fail.
+func newRecord(key []byte, write func(*writer)) Record {
+	w := newWriter([]byte{recordFormat})
+	write(w)
+	value, err := w.finish()
+	if err != nil {
+		broken("record %x: %w", key, err)
+	}
+	return Record{Key: key, Value: value}
+}
+
+func requestKey(kind recordKind, id LeaseID) []byte {
+	key := make([]byte, 0, 25)
+	key = append(key, byte(kind))
+	key = binary.BigEndian.AppendUint64(key, uint64(id.Node))
+	key = binary.BigEndian.AppendUint64(key, uint64(id.Incarnation))
+	return binary.BigEndian.AppendUint64(key, uint64(id.Seq))
+}
+
+// splitKey reads a record's key: kind and up to three numbers.
+func splitKey(key []byte) (kind recordKind, id LeaseID, err error) {
+	if len(key) == 0 {
+		return 0, LeaseID{}, fmt.Errorf("%w: empty key", ErrMalformed)
+	}
+	kind = recordKind(key[0])
+	numbers := 0
+	switch kind {
+	case recordMeta:
+	case recordPresence:
+		numbers = 1
+	case recordLease, recordWait:
+		numbers = 3
+	default:
+		return 0, LeaseID{}, fmt.Errorf("%w: unknown kind %d", ErrMalformed, kind)
+	}
+	if rest := len(key) - 1; rest != numbers*8 {
+		return 0, LeaseID{}, fmt.Errorf("%w: %d bytes after the kind, expected %d", ErrMalformed, rest, numbers*8)
+	}
+	if numbers > 0 {
+		id.Node = NodeID(binary.BigEndian.Uint64(key[1:]))
+	}
+	if numbers > 1 {
+		id.Incarnation = Incarnation(binary.BigEndian.Uint64(key[9:]))
+		id.Seq = Seq(binary.BigEndian.Uint64(key[17:]))
+	}
+	return kind, id, nil
+}

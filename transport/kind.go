@@ -1,0 +1,27 @@
+package transport
+
+import "fmt"
+
+// Kind says what a link carries. One link carries one kind, so that a long
+// snapshot can't stand in the way of messages.
+type Kind uint8
+
+// The kinds. The numbers are part of the wire format; never renumber.
+const (
+	Messages Kind = 1 // Raft messages, many and small
+	Chunks   Kind = 2 // parts of snapshots, few and large
+)
+
+// String returns the kind's name, or its number when it has none.
+func (k Kind) String() string {
+	switch k {
+	case Messages:
+		return "messages"
+	case Chunks:
+		return "chunks"
+	}
+	return fmt.Sprintf("kind %d", uint8(k))
+}
+
+// Valid says whether k is one of the kinds.
+func (k Kind) Valid() bool { return k == Messages || k == Chunks }
