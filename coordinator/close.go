@@ -24,7 +24,7 @@ func (c *Coordinator) Shutdown(ctx context.Context) error {
 	c.refuse(ErrClosed)
 	for _, o := range c.ownerships() {
 		select {
-		case <-o.gone:
+		case <-o.done:
 		case <-c.dead:
 		case <-ctx.Done():
 			return &Error{"Shutdown", keysText(o.keys), Unknown, fmt.Errorf("still held: %w", ctx.Err())}

@@ -10,7 +10,12 @@ import (
 // controls hands the test kit what it may do beyond the public API.
 func (c *Coordinator) controls() inject.Controls {
 	return inject.Controls{
-		Kill: c.kill,
+		Kill:  c.kill,
+		Group: func(key string) int { return int(c.groupOf(key).id) },
+		Leader: func(group int) (leader, term uint64) {
+			info := c.node.Leader(statemachine.GroupID(group))
+			return uint64(info.Leader), info.Term
+		},
 		Dump: func(group int) (index uint64, dump string, err error) {
 			viewErr := c.node.View(statemachine.GroupID(group), func(m *statemachine.Machine) {
 				var b strings.Builder

@@ -96,7 +96,7 @@ func (c *Coordinator) start() (err error) {
 		return err
 	}
 	for i := range c.cfg.Groups {
-		c.groups = append(c.groups, newGroup(statemachine.GroupID(i+1), c.hubConfig(), c.env.Clock, c.metrics, c.fail))
+		c.groups = append(c.groups, newGroup(statemachine.GroupID(i+1), c.hubConfig(), c.env.Clock, c.metrics, c.fail, c.env.Moved))
 	}
 	network := c.env.Network
 	if network == nil && len(c.cfg.Peers) == 1 {

@@ -35,6 +35,7 @@ type group struct {
 	view     func(func(*statemachine.Machine)) error // of the local replica's state
 	metrics  *metrics
 	fatal    func(error) // called once at most, must not block
+	moved    func()      // called when the replica has moved, must not block
 	mail     *mailbox
 	stop     chan struct{} // closed by the coordinator
 	stopped  chan struct{} // closed by the goroutine at its end
@@ -70,9 +71,9 @@ const neverHeard = math.MinInt64 / 2
 
 func (g *group) heardAt() clock.Instant { return clock.Instant(g.heard.Load()) }
 
-func newGroup(id statemachine.GroupID, cfg hub.Config, clk clock.Clock, m *metrics, fatal func(error)) *group {
+func newGroup(id statemachine.GroupID, cfg hub.Config, clk clock.Clock, m *metrics, fatal func(error), moved func()) *group {
 	g := &group{
-		id: id, self: cfg.Identity, clock: clk, metrics: m, fatal: fatal,
+		id: id, self: cfg.Identity, clock: clk, metrics: m, fatal: fatal, moved: moved,
 		mail: newMailbox(), stop: make(chan struct{}), stopped: make(chan struct{}), left: make(chan struct{}),
 		hub:   hub.New(cfg),
 		calls: map[hub.Ref]*call{}, holds: map[hub.Ref]*hold{}, marks: map[hub.Ref]chan struct{}{},
@@ -219,11 +220,13 @@ func (g *group) Applied(index statemachine.Index, events []statemachine.Event) {
 		}
 	}
 	g.mail.put(func(h *hub.Hub, now clock.Instant) { h.Applied(index, events, now) })
+	g.moved()
 }
 
 // Installed implements raftnode.Sink.
 func (g *group) Installed(s raftnode.State) {
 	g.mail.put(func(h *hub.Hub, now clock.Instant) { h.Installed(hub.State(s), now) })
+	g.moved()
 }
 
 // Leader implements raftnode.Sink.
@@ -237,6 +240,7 @@ func (g *group) Leader(info raftnode.LeaderInfo) {
 	if info.Leader != 0 {
 		g.mail.put(func(h *hub.Hub, now clock.Instant) { h.LeaderChanged(now) })
 	}
+	g.moved()
 }
 
 // waitFollows waits until the replica follows another node, or ctx ends.

@@ -42,7 +42,7 @@ type Claim struct {
 // Acquire asks for all claims at once: it is granted, or takes one place in
 // every key's queue (Wait), or is refused.
 type Acquire struct {
-	Seq    Seq
+	Seq    Seq     // > 0, in use by no request of the sender's incarnation
 	Claims []Claim // sorted by key, distinct, at least one
 	Wait   bool
 	TTL    time.Duration // > 0
@@ -63,13 +63,15 @@ type Cancel struct{ Seq Seq }
 // Release ends the lease with that seq of the sender and no other.
 type Release struct{ Seq Seq }
 
-// Leave says that the node goes: all that it has is left to the sweep, and
-// later batches of this incarnation are rejected.
+// Leave says that the node goes: all that it has is left to the sweep. What
+// follows in its batch is refused, and later batches of this incarnation are
+// rejected.
 type Leave struct{}
 
 // Expire ends the leases and waits of an incarnation with a TTL of at most
-// TTL, if Last is still the last batch applied of it. At most SliceMax end in
-// one entry, oldest first.
+// TTL, if Last is still the last batch applied of it and it has not left. At
+// most SliceMax end in one entry, oldest first, and all of them before anybody
+// is granted what they leave.
 type Expire struct {
 	Node        NodeID
 	Incarnation Incarnation
@@ -82,7 +84,8 @@ type Expire struct {
 type ExpireLimit struct{ Lease LeaseID }
 
 // Sweep ends what incarnations of Node before the present one, or an
-// incarnation that left, still have; at most SliceMax an entry, oldest first.
+// incarnation that left, still have; at most SliceMax an entry, oldest first,
+// and all of them before anybody is granted what they leave.
 type Sweep struct{ Node NodeID }
 
 // Upgrade raises the group's machine version. It does nothing when the

@@ -17,13 +17,12 @@ type chaos struct {
 	seq         map[NodeID]Seq
 	sent        []Batch
 	floods      bool // make a batch of very many acquires
-	flood       bool // it was made and is not ended yet
 }
 
 func newChaos(seed int64) *chaos {
 	return &chaos{
 		rng:         rand.New(rand.NewSource(seed)),
-		floods:      seed%64 == 0,
+		floods:      seed%32 == 0,
 		incarnation: make(map[NodeID]Incarnation), number: make(map[NodeID]BatchNumber), seq: make(map[NodeID]Seq),
 	}
 }
@@ -43,7 +42,8 @@ func (c *chaos) make(m *Machine) Batch {
 		return c.leaders(m)
 	}
 	node := NodeID(1 + c.rng.Intn(3))
-	if c.incarnation[node] == 0 || c.rng.Intn(60) == 0 {
+	known, _ := m.Presence(node)
+	if c.incarnation[node] == 0 || c.rng.Intn(60) == 0 || known.Left && c.rng.Intn(2) == 0 {
 		c.incarnation[node]++
 		c.number[node], c.seq[node] = 0, 0
 	}
@@ -55,9 +55,9 @@ func (c *chaos) make(m *Machine) Batch {
 	b.Directory[0] = byte(node)
 	c.twist(&b)
 	n := c.rng.Intn(5)
-	if c.floods && len(c.sent) == 50 { // more than a slice: its end will take several
+	if c.floods && len(c.sent) > 50 { // more than a slice: its end will take several
 		n = SliceMax + 300
-		c.flood = true
+		c.floods = false
 	}
 	for range n {
 		b.Commands = append(b.Commands, c.command(node, n > 100))
@@ -91,11 +91,12 @@ func (c *chaos) command(node NodeID, many bool) Command {
 	case n < 94:
 		return Release{Seq: known}
 	case n < 95:
-		return Leave{}
+		if c.rng.Intn(4) == 0 {
+			return Leave{}
+		}
+		return Sweep{Node: node}
 	case n < 96:
 		return Unknown{Code: uint64(c.rng.Intn(3) * 40), Version: 1 + Binary}
-	case n < 97:
-		return Sweep{Node: node}
 	}
 	c.seq[node]++
 	return Release{Seq: c.seq[node]}
@@ -107,11 +108,9 @@ func (c *chaos) acquire(node NodeID, many bool) Acquire {
 		Seq: c.seq[node], Wait: c.rng.Intn(4) > 0, TTL: time.Duration(1 + c.rng.Intn(3)),
 		Limit: time.Duration(max(0, c.rng.Intn(4)-2)), QueueMax: uint64(max(0, c.rng.Intn(10)-6)),
 	}
-	letters := "abcde"
-	for _, l := range letters[:1+c.rng.Intn(len(letters))] {
-		if c.rng.Intn(2) == 0 || len(a.Claims) == 0 {
-			a.Claims = append(a.Claims, Claim{Key: string(l), Mode: Exclusive})
-		}
+	letters := "abcdefgh"
+	for i := c.rng.Intn(len(letters)); i < len(letters) && len(a.Claims) < 4; i += 1 + c.rng.Intn(6) {
+		a.Claims = append(a.Claims, Claim{Key: letters[i : i+1], Mode: Exclusive})
 	}
 	if many {
 		a.QueueMax = 0
@@ -164,7 +163,10 @@ func (c *chaos) leaders(m *Machine) Batch {
 	if len(waits) > 0 {
 		commands = append(commands, ExpireLimit{Lease: waits[0].ID})
 	}
-	if c.flood = c.flood && m.Leftovers(p.Node) < SliceMax; !c.flood {
+	if len(leases) > SliceMax && c.rng.Intn(2) == 0 {
+		return Batch{Commands: []Command{Expire{Node: p.Node, Incarnation: p.Incarnation, Last: p.Last, TTL: 3}}}
+	}
+	if c.rng.Intn(4) > 0 {
 		commands = commands[c.rng.Intn(len(commands)):][:1]
 	}
 	return Batch{Commands: commands}

@@ -49,7 +49,8 @@ type Granted struct {
 	Lease LeaseID
 	Token token.Token
 	// Last is the last batch of the owner's presence at the grant. The
-	// owner counts its limit from the first sending of that batch.
+	// owner counts its limit from the first sending of that batch. It is
+	// zero when the owner is an incarnation that is gone.
 	Last BatchNumber
 }
 
@@ -62,10 +63,13 @@ type Refused struct {
 	Incarnation Incarnation
 	Number      BatchNumber
 	Ordinal     int // position of the command in the batch, from 0
-	Seq         Seq // of an Acquire; otherwise 0
-	Reason      RefuseReason
-	// Holders are the leases in the way of a refused Acquire, at most one a
-	// claim; a claim that only a waiter reserves names none.
+	// Seq is that of an Acquire; 0 of another command, and of any command
+	// that is refused for its version, whose body not every binary can read.
+	Seq    Seq
+	Reason RefuseReason
+	// Holders are the leases in the way of an Acquire that is refused as
+	// busy or for a full queue, at most one a claim; a claim that only a
+	// waiter reserves names none.
 	Holders []Holder
 }
 
@@ -83,7 +87,8 @@ const (
 	RefusedInvalid
 	// RefusedVersion: the command is newer than the group's machine version.
 	RefusedVersion
-	// RefusedExhausted: the group's token counter has come to its end.
+	// RefusedExhausted: the group's token counter has come to its end, so
+	// nothing is granted any more, and nobody is let in line.
 	RefusedExhausted
 )
 
@@ -99,8 +104,8 @@ type EndReason uint8
 
 // The reasons for an end. The numbers are part of no format.
 const (
-	EndReleased EndReason = iota + 1
-	EndCancelled
+	EndReleased  EndReason = iota + 1 // by a Release, or by a Cancel that came after the grant
+	EndCancelled                      // by a Cancel, in line
 	EndExpired
 	EndLimit
 	EndSwept // its incarnation is gone or has left

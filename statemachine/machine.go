@@ -54,7 +54,7 @@ func (m *Machine) Apply(index Index, b Batch) []Event {
 	m.advance(index)
 	if b.Node == 0 {
 		for i, c := range b.Commands {
-			m.applyLeaders(c, refusal{ordinal: i})
+			m.applyLeaders(c, refusal{ordinal: i, seq: seqOf(c)})
 		}
 	} else {
 		m.applyNodes(&b)
@@ -92,7 +92,7 @@ func (m *Machine) applyNodes(b *Batch) {
 	m.emit(Applied{Node: b.Node, Incarnation: b.Incarnation, Number: b.Number})
 	for i, c := range b.Commands {
 		m.applyNodesCommand(p, c, refusal{
-			node: b.Node, incarnation: b.Incarnation, number: b.Number, ordinal: i,
+			node: b.Node, incarnation: b.Incarnation, number: b.Number, ordinal: i, seq: seqOf(c),
 		})
 	}
 }
@@ -100,8 +100,7 @@ func (m *Machine) applyNodes(b *Batch) {
 // applyNodesCommand applies one command of a node's batch. Nothing follows a
 // Leave of the same batch, as no batch follows it.
 func (m *Machine) applyNodesCommand(p *member, c Command, at refusal) {
-	if reason := m.gate(c); reason != 0 {
-		m.refuse(at, reason)
+	if !m.gate(c, at) {
 		return
 	}
 	if p.presence.Left {
@@ -110,7 +109,6 @@ func (m *Machine) applyNodesCommand(p *member, c Command, at refusal) {
 	}
 	switch c := c.(type) {
 	case Acquire:
-		at.seq = c.Seq
 		m.acquire(p, c, at)
 	case Cancel:
 		m.cancel(p, c)
@@ -125,8 +123,7 @@ func (m *Machine) applyNodesCommand(p *member, c Command, at refusal) {
 
 // applyLeaders applies one of the leader's own commands.
 func (m *Machine) applyLeaders(c Command, at refusal) {
-	if reason := m.gate(c); reason != 0 {
-		m.refuse(at, reason)
+	if !m.gate(c, at) {
 		return
 	}
 	switch c := c.(type) {
@@ -143,22 +140,24 @@ func (m *Machine) applyLeaders(c Command, at refusal) {
 	}
 }
 
-// gate looks at the version of a command before anything else of it. A binary
-// that does not know the command reads it as Unknown and refuses it; one that
-// does must refuse it too while the group's version is lower, or the two would
-// differ.
-func (m *Machine) gate(c Command) RefuseReason {
-	if _, unknown := c.(Unknown); unknown {
-		return RefusedVersion
-	}
+// gate looks at the version of a command before anything else of it, and
+// refuses one that is newer than the group. A binary that does not know the
+// command reads it as Unknown; one that does must refuse it too while the
+// group's version is lower, and in the same words, or the two would differ: so
+// this refusal tells nothing that stands in the body.
+func (m *Machine) gate(c Command, at refusal) bool {
 	form, ok := formOf(c)
+	_, unknown := c.(Unknown)
 	switch {
+	case unknown, ok && form.since > m.meta.Version:
+		at.seq = 0
+		m.refuse(at, RefusedVersion)
+		return false
 	case !ok:
-		return RefusedInvalid
-	case form.since > m.meta.Version:
-		return RefusedVersion
+		m.refuse(at, RefusedInvalid)
+		return false
 	}
-	return 0
+	return true
 }
 
 // refusal is where a command stands that may be refused.
@@ -169,6 +168,14 @@ type refusal struct {
 	ordinal     int
 	seq         Seq
 	holders     []Holder
+}
+
+// seqOf returns the seq of an Acquire, 0 of any other command.
+func seqOf(c Command) Seq {
+	if a, ok := c.(Acquire); ok {
+		return a.Seq
+	}
+	return 0
 }
 
 func (m *Machine) refuse(at refusal, reason RefuseReason) {

@@ -104,10 +104,11 @@ func (m *model) apply(index Index, b Batch) []Event {
 				continue
 			}
 		}
+		a, _ := c.(Acquire)
 		if unknown {
 			refuse(0, RefusedVersion, nil)
 		} else {
-			refuse(0, RefusedInvalid, nil)
+			refuse(a.Seq, RefusedInvalid, nil)
 		}
 	}
 	return m.events

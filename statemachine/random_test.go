@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palisade-go/palisade/token"
 	"github.com/stretchr/testify/require"
 )
 
@@ -15,27 +16,42 @@ var (
 
 // TestRandomAgainstModel applies random batches to the machine and to the
 // model: after each the events and the states are equal and all invariants
-// hold.
+// hold. In the end every kind of event must have happened.
 func TestRandomAgainstModel(t *testing.T) {
+	seen := make(tally)
 	if *randomSeed != 0 {
-		runAgainstModel(t, *randomSeed)
+		runAgainstModel(t, *randomSeed, seen)
 		return
 	}
 	first := time.Now().UnixNano()
 	t.Logf("first seed %d", first)
 	runs := int64(0)
-	for end := time.Now().Add(*randomTime); time.Now().Before(end); runs++ {
-		runAgainstModel(t, first+runs)
+	for end := time.Now().Add(*randomTime); time.Now().Before(end) || runs < 70; runs++ {
+		runAgainstModel(t, first+runs, seen)
 	}
-	t.Logf("%d seeds", runs)
+	t.Logf("%d seeds: %v", runs, seen)
+	for _, kind := range []string{
+		"applied", "granted", "handed over", "queued", "slice",
+		"rejected superseded", "rejected left", "rejected other directory",
+		"refused busy", "refused queue full", "refused invalid", "refused version", "refused exhausted",
+		"ended released", "ended cancelled waiting", "ended expired", "ended expired waiting",
+		"ended limit", "ended swept", "ended swept waiting",
+	} {
+		require.NotZero(t, seen[kind], "no event of the kind %q in %d seeds from %d", kind, runs, first)
+	}
 }
 
-func runAgainstModel(t *testing.T, seed int64) {
+func runAgainstModel(t *testing.T, seed int64, seen tally) {
+	const replay = "go test -run TestRandomAgainstModel -random.seed"
 	c := newChaos(seed)
 	m := New(testGenesis)
 	plain := &model{meta: Meta{Version: 1}}
 	for _, node := range testGenesis.Members {
 		plain.presences = append(plain.presences, Presence{Node: node})
+	}
+	if seed%8 == 1 { // the counter comes to its end on the way
+		m.meta.Counter = token.CounterMax - 10
+		plain.meta.Counter = m.meta.Counter
 	}
 	image := make(map[string]string)
 	index := Index(0)
@@ -43,7 +59,7 @@ func runAgainstModel(t *testing.T, seed int64) {
 		index += Index(1 + c.rng.Intn(2))
 		b := c.next(m)
 		events := m.Apply(index, b)
-		replay := "go test -run TestRandomAgainstModel -random.seed"
+		seen.add(events)
 		require.Equal(t, eventText(plain.apply(index, b)), eventText(events), "%s %d: events at index %d", replay, seed, index)
 		require.Equal(t, plain.events, events, "%s %d: events at index %d", replay, seed, index)
 		require.Equal(t, plain.dump(), dump(t, m), "%s %d: state at index %d", replay, seed, index)
@@ -52,5 +68,35 @@ func runAgainstModel(t *testing.T, seed int64) {
 			keepImage(image, m.TakeChanges())
 			require.Equal(t, imageOf(m), image, "%s %d: image at index %d", replay, seed, index)
 		}
+	}
+}
+
+// tally counts events by kind.
+type tally map[string]int
+
+func (s tally) add(events []Event) {
+	ended := 0
+	for _, e := range events {
+		switch e := e.(type) {
+		case Applied:
+			s["applied"]++
+		case Rejected:
+			s["rejected "+e.Reason.String()]++
+		case Granted:
+			s["granted"]++
+			if ended > 0 {
+				s["handed over"]++
+			}
+		case Queued:
+			s["queued"]++
+		case Refused:
+			s["refused "+e.Reason.String()]++
+		case Ended:
+			ended++
+			s["ended "+e.Reason.String()+tail(" waiting", e.Waiting)]++
+		}
+	}
+	if ended == SliceMax {
+		s["slice"]++
 	}
 }

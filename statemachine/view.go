@@ -32,7 +32,8 @@ type Lease struct {
 	Token  token.Token
 	TTL    time.Duration
 	Limit  time.Duration
-	// Last is the last batch of the owner's presence at the grant.
+	// Last is the last batch of the owner's presence at the grant; zero when
+	// the owner was an incarnation that is gone.
 	Last      BatchNumber
 	Place     uint64 // order of arrival in the group; oldest is lowest
 	Since     int64  // see Holder.Since

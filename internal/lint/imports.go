@@ -84,6 +84,7 @@ func layerOf(name string) int {
 var decided = []string{
 	"github.com/anishathalye/porcupine",
 	"github.com/cockroachdb/pebble/v2",
+	"github.com/google/uuid",
 	"github.com/lni",
 	"github.com/stretchr/testify",
 	"github.com/vmihailenco/msgpack/v5",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,7 +22,7 @@ const (
 	blockCacheBytes   = 8 << 20
 	openFilesMax      = 128
 	manifestBytesMax  = 1 << 20
-	level0Files       = 16 // compact level 0 at this many files even if they do not overlap
+	level0Files       = 8  // compact level 0 at this many files even if they do not overlap
 	level0Depth       = 4  // and at this many that do
 	level0DepthMax    = 24 // commits are held back
 	engineFormat      = pebble.FormatTableFormatV6
@@ -30,15 +31,18 @@ const (
 
 // openEngine opens the database and turns what it can tell into typed errors.
 func openEngine(path string, opts *pebble.Options) (db *pebble.DB, err error) {
-	// The engine cleans up and panics on when Fatalf ends its Open. At that
-	// point nothing has been lost, so the caller may have an error instead.
+	// When the disk fails under its Open the engine cleans up and panics, some-
+	// times through Fatalf. Nothing is lost at that point, so the caller gets an
+	// error instead. A fault of the program stays a panic.
 	defer func() {
-		if r := recover(); r != nil {
-			fatal, ok := r.(*fatalError)
-			if !ok {
-				panic(r)
-			}
-			db, err = nil, fatal
+		switch r := recover().(type) {
+		case nil:
+		case runtime.Error:
+			panic(r)
+		case error:
+			db, err = nil, r
+		default:
+			panic(r)
 		}
 	}()
 	db, err = pebble.Open(path, opts)

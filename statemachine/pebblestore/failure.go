@@ -46,30 +46,36 @@ func (f *failure) set(cause error) {
 	})
 }
 
+// fail records the failure. A writer that had passed the check of it before can
+// be held back by the engine until a flush or a compaction has made room, which
+// may never happen now. It can't be woken with an error, and an apply loop that
+// hangs silently is worse than the end of the process: so fail panics when a
+// writer is held back, and a writer that comes to be held back later finds the
+// failure.
+func (f *failure) fail(cause error) {
+	f.set(cause)
+	if f.stalled.Load() {
+		panic(f.err)
+	}
+}
+
 // listener returns the engine's event listener. The engine calls it with its
 // mutex held, so nothing here may call the engine or wait.
 func (f *failure) listener() *pebble.EventListener {
 	return &pebble.EventListener{
-		// A writer that passed the check of the failure can be held back by the
-		// engine until a flush or a compaction has made room, which will not
-		// happen any more. It can't be woken with an error, and an apply loop
-		// that hangs silently is worse than the end of the process. Whichever
-		// of the two events comes second sees the other.
-		BackgroundError: func(err error) {
-			f.set(err)
-			if f.stalled.Load() {
-				panic(f.err)
-			}
-		},
+		BackgroundError: f.fail,
 		DataCorruption: func(info pebble.DataCorruptionInfo) {
 			// The default ends the process; the reader gets an error as well.
-			f.set(fmt.Errorf("%w: %s: %w", ErrCorrupt, info.Path, info.Details))
+			f.fail(fmt.Errorf("%w: %s: %w", ErrCorrupt, info.Path, info.Details))
 		},
 		WriteStallBegin: func(info pebble.WriteStallBeginInfo) {
 			f.stalled.Store(true)
 			f.log.Warn("lock store holds commits back", "dir", f.dir, "reason", info.Reason)
 			if err := f.get(); err != nil {
-				panic(err)
+				// This is the writer's own goroutine. A panic here could be
+				// caught by a deferred Close, which would wait for the locks
+				// that the writer holds.
+				go func() { panic(err) }()
 			}
 		},
 		WriteStallEnd: func() {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"os/exec"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -106,8 +108,20 @@ func TestAFailingDisk(t *testing.T) {
 		listener.WriteStallBegin(pebble.WriteStallBeginInfo{Reason: "test"})
 		listener.WriteStallEnd()
 		listener.BackgroundError(broken)
-		require.ErrorIs(t, f.get(), broken)
-		requirePanicsWith(t, broken, func() { listener.WriteStallBegin(pebble.WriteStallBeginInfo{Reason: "test"}) })
+		require.ErrorIs(t, f.get(), broken, "nobody is held back: no panic")
+	})
+	t.Run("EndsAWriterThatIsHeldBackLater", func(t *testing.T) {
+		if os.Getenv(stallChildEnv) != "" {
+			f := newFailure("/here", discardLog())
+			f.set(errors.New("no space"))
+			f.listener().WriteStallBegin(pebble.WriteStallBeginInfo{Reason: "test"})
+			select {} // as the engine would
+		}
+		child := exec.Command(os.Args[0], "-test.run=^TestAFailingDisk$/^EndsAWriterThatIsHeldBackLater$", "-test.timeout=1m")
+		child.Env = append(os.Environ(), stallChildEnv+"=1")
+		out, err := child.CombinedOutput()
+		require.Error(t, err)
+		require.Contains(t, string(out), "panic: lock store /here failed: no space")
 	})
 	t.Run("KeepsTheFirstFailure", func(t *testing.T) {
 		first := errors.New("first")
@@ -119,6 +133,8 @@ func TestAFailingDisk(t *testing.T) {
 		require.ErrorContains(t, f.get(), "/here")
 	})
 }
+
+const stallChildEnv = "PEBBLESTORE_TEST_STALL"
 
 func discardLog() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 

@@ -2,6 +2,7 @@ package pebblestore
 
 import (
 	"bytes"
+	"io"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -335,7 +336,8 @@ func TestLoggerGetsWarningsAndErrorsOnly(t *testing.T) {
 		err, ok := recover().(error)
 		require.True(t, ok, "the panic must carry an error")
 		require.ErrorContains(t, err, "MANIFEST 3")
+		require.ErrorIs(t, err, io.ErrShortWrite)
 		require.ErrorContains(t, err, "/here")
 	}()
-	sink.Fatalf("MANIFEST %d", 3)
+	sink.Fatalf("MANIFEST %d: %s", 3, io.ErrShortWrite)
 }

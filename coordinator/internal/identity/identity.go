@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -104,9 +105,9 @@ func open(dir string, node statemachine.NodeID, configured Certificate) (*Identi
 
 func read(dir string) (stored, error) {
 	path := filepath.Join(dir, identityFile)
-	data, err := os.ReadFile(path)
+	data, err := readBounded(path)
 	if err != nil {
-		return stored{}, fmt.Errorf("data directory: %w", err)
+		return stored{}, err
 	}
 	var s stored
 	if err := json.Unmarshal(data, &s); err != nil {
@@ -119,6 +120,25 @@ func read(dir string) (stored, error) {
 		return stored{}, fmt.Errorf("%w: %s: format %d", ErrDamaged, path, s.Format)
 	}
 	return s, nil
+}
+
+// fileBytesMax is far above what any file here can have.
+const fileBytesMax = 64 << 10
+
+// readBounded reads a small file of the directory, whole or not at all.
+func readBounded(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, fileBytesMax+1))
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("data directory: %w", err)
+	}
+	if len(data) > fileBytesMax {
+		return nil, fmt.Errorf("%w: %s has more than %d bytes", ErrDamaged, path, fileBytesMax)
+	}
+	return data, nil
 }
 
 // create writes the identity of a new directory. A directory that has stores
@@ -147,7 +167,7 @@ func create(dir string, node statemachine.NodeID, configured Certificate) (store
 func raise(dir string) (statemachine.Incarnation, error) {
 	path := filepath.Join(dir, incarnationFile)
 	last := uint64(0)
-	data, err := os.ReadFile(path)
+	data, err := readBounded(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		// Stores without an incarnation: it was lost, and counting from 1
@@ -158,7 +178,7 @@ func raise(dir string) (statemachine.Incarnation, error) {
 			}
 		}
 	case err != nil:
-		return 0, fmt.Errorf("data directory: %w", err)
+		return 0, err
 	default:
 		if last, err = strconv.ParseUint(strings.TrimSpace(string(data)), 10, 63); err != nil {
 			return 0, fmt.Errorf("%w: %s: %w", ErrDamaged, path, err)

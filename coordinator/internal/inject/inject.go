@@ -23,6 +23,10 @@ type Env struct {
 	// SnapshotEntries is how many entries lie between snapshots; 0: the
 	// engine's setting.
 	SnapshotEntries uint64
+	// Moved is called whenever the local replica of a group has applied an
+	// entry, has installed a state or knows of another leader. It must not
+	// block. nil: nobody wants to know.
+	Moved func()
 	// Opened is told by Open what else can be done with the node; nil:
 	// nobody wants to know.
 	Opened func(Controls)
@@ -34,6 +38,11 @@ type Controls struct {
 	// Kill stops the node as the death of its process would: nobody is told,
 	// nothing is handed over.
 	Kill func() error
+	// Group returns the group that a key belongs to, from 1.
+	Group func(key string) int
+	// Leader returns who leads a group as far as the local replica knows, 0
+	// for nobody, and in which term.
+	Leader func(group int) (leader, term uint64)
 	// Dump returns the state of a group's local replica, readable and the
 	// same on all replicas at the same index.
 	Dump func(group int) (index uint64, dump string, err error)
@@ -64,6 +73,9 @@ func From(ctx context.Context) Env {
 	}
 	if env.Wall == nil {
 		env.Wall = time.Now
+	}
+	if env.Moved == nil {
+		env.Moved = func() {}
 	}
 	return env
 }

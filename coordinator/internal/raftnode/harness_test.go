@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -340,7 +341,17 @@ func (p *peer) deliver(group statemachine.GroupID, b statemachine.Batch) {
 		require.Less(p.cluster.t, time.Now(), deadline, "a batch was not applied")
 		p.pause(group)
 	}
-	p.sinks[group-1].awaitEvent(p.cluster.t, statemachine.Applied{Node: b.Node, Incarnation: b.Incarnation, Number: b.Number})
+	want := statemachine.Applied{Node: b.Node, Incarnation: b.Incarnation, Number: b.Number}
+	sink := p.sinks[group-1]
+	sink.await(p.cluster.t, fmt.Sprintf("%+v", want), func() bool {
+		if n := len(sink.installed); n > 0 { // it may be covered by a snapshot
+			known := sink.installed[n-1].Presence
+			if known.Incarnation == b.Incarnation && known.Last >= b.Number {
+				return true
+			}
+		}
+		return sink.find(func(e statemachine.Event) bool { return reflect.DeepEqual(e, statemachine.Event(want)) })
+	})
 }
 
 // pause waits for a change of leader, for a short time: a proposal was just

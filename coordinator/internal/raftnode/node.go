@@ -32,6 +32,7 @@ type Node struct {
 	own       sync.WaitGroup // offices and the herald
 	endOwn    context.CancelFunc
 	quiet     func() // takes Logger out of the engine's logging
+	closeMax  time.Duration
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -55,13 +56,17 @@ func Open(cfg Config) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{
-		cfg:     cfg,
-		log:     cfg.Logger,
-		closing: make(chan struct{}),
-		stopped: make(chan struct{}),
-		quiet:   logEngineTo(cfg.Logger),
+		cfg:      cfg,
+		log:      cfg.Logger,
+		closing:  make(chan struct{}),
+		stopped:  make(chan struct{}),
+		closeMax: closeMax,
+		quiet:    logEngineTo(cfg.Logger),
 	}
 	if err := n.open(); err != nil {
+		for _, r := range n.replicas {
+			r.voice.mute()
+		}
 		n.quiet()
 		return nil, err
 	}
@@ -117,7 +122,7 @@ func (n *Node) startEngine(events *listener) error {
 	}
 	for _, r := range n.replicas {
 		if err := n.startReplica(r); err != nil {
-			return errors.Join(err, n.stopEngine())
+			return errors.Join(err, within(n.closeMax, n.stopEngine))
 		}
 		n.sessions = append(n.sessions, n.host.GetNoOPSession(uint64(r.group)))
 	}
@@ -218,45 +223,62 @@ const closeMax = 30 * time.Second
 // every done was called and no Sink is called any more. It is idempotent:
 // later calls wait for the first and return the same.
 //
-// It returns ErrStillRunning when the engine did not stop within 30 s: the
-// directory and the store are still in use then, and only the end of the
-// process frees them. ErrEngine: it stopped, but failed to close a file.
+// It returns ErrStillRunning when the engine did not stop within 30 s, or a
+// Sink or a function given to Read or View did not return: the directory and
+// the store are still in use then, and only the end of the process frees
+// them. ErrEngine: it stopped, but failed to close a file.
 func (n *Node) Close() error {
-	n.closeOnce.Do(func() {
-		close(n.closing)
-		n.gate.close()
-		n.endOwn()
-		n.own.Wait()
-		n.closeErr = n.stopEngine()
-		close(n.stopped)
-		n.waiters.Wait()
-		for _, r := range n.replicas {
-			r.voice.mute()
-		}
-		n.quiet()
-	})
+	n.closeOnce.Do(func() { n.closeErr = n.close() })
 	return n.closeErr
 }
 
-// stopEngine closes the engine once, and waits for closeMax at most.
+func (n *Node) close() error {
+	close(n.closing)
+	n.endOwn()
+	err := within(n.closeMax, func() error {
+		n.gate.close()
+		n.own.Wait()
+		return n.stopEngine()
+	})
+	close(n.stopped)
+	n.waiters.Wait()
+	for _, r := range n.replicas {
+		r.voice.mute()
+	}
+	if !errors.Is(err, ErrStillRunning) {
+		for _, r := range n.replicas {
+			r.voice.silence()
+		}
+	}
+	n.quiet()
+	return err
+}
+
+// stopEngine closes the engine. It must be called once, and nothing else may
+// call the engine any more.
 func (n *Node) stopEngine() error {
+	err := guard(func() error {
+		n.host.Close()
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("%w: close: %w", ErrEngine, err)
+	}
+	return nil
+}
+
+// within waits for call, but not for longer than bound: then it returns
+// ErrStillRunning and leaves call running.
+func within(bound time.Duration, call func() error) error {
 	done := make(chan error, 1)
-	go func() {
-		done <- guard(func() error {
-			n.host.Close()
-			return nil
-		})
-	}()
-	timer := time.NewTimer(closeMax)
+	go func() { done <- call() }()
+	timer := time.NewTimer(bound)
 	defer timer.Stop()
 	select {
 	case err := <-done:
-		if err != nil {
-			return fmt.Errorf("%w: close: %w", ErrEngine, err)
-		}
-		return nil
+		return err
 	case <-timer.C:
-		return fmt.Errorf("%w: it did not stop within %v", ErrStillRunning, closeMax)
+		return fmt.Errorf("%w: it did not stop within %v", ErrStillRunning, bound)
 	}
 }
 

@@ -2,6 +2,7 @@ package raftnode
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"github.com/palisade-go/palisade/statemachine"
 )
@@ -39,22 +40,24 @@ type LeaderInfo struct {
 // voice is the only way to a Sink. It keeps the calls from overlapping and
 // ends them for good.
 type voice struct {
-	mu    sync.Mutex
 	sink  Sink
-	muted bool
+	muted atomic.Bool
+	mu    sync.Mutex // held during a call
 }
 
 func (v *voice) say(tell func(Sink)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.muted {
+	if !v.muted.Load() {
 		tell(v.sink)
 	}
 }
 
-// mute waits for the call that is running; none follows it.
-func (v *voice) mute() {
+// mute lets no call begin any more. It does not wait for one that is running.
+func (v *voice) mute() { v.muted.Store(true) }
+
+// silence waits for the call that is running.
+func (v *voice) silence() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.muted = true
 }

@@ -1,0 +1,35 @@
+// Package locktest runs whole clusters inside a test: real engines and real
+// files, with a network in memory whose links can be cut, and clocks that can
+// be moved.
+//
+//	func TestTheJobStopsWhenItsLockIsLost(t *testing.T) {
+//		cluster := locktest.New(t, 3)
+//		job := Start(cluster.Node(1).Coordinator())
+//		cluster.Isolate(1)
+//		<-job.Stopped()
+//	}
+//
+// # What there is
+//
+//   - A Cluster has nodes 1 to n. New returns when all of them are ready.
+//   - A Node runs, or is stopped: by Close, which is orderly, or by Kill, which
+//     is what the death of its process would be. Restart opens it again, on the
+//     same directory, as its next incarnation.
+//   - Each node has a Clock, which all windows and deadlines of that node are
+//     counted with. The engine's elections follow the machine's own time.
+//   - Faults of the network are set by node number and direction, and stay
+//     until Heal.
+//
+// # How to write a test that does not flicker
+//
+// Wait for what happens, not for time to pass: on a lease's Done, on a call
+// that returns, or with Await. Let a fault prove that it happened: Faults and
+// Traffic count. A cluster shares the machine with whatever else runs on it,
+// so a wait should be bounded far above what it needs.
+//
+// When a test fails, the kit logs the seed of the network's chances and what
+// the nodes had to say.
+//
+// Functions that fail the test at once have to be called from the test's own
+// goroutine, as testing.TB demands; all others may be called from any.
+package locktest
