@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/palisade-go/palisade/coordinator/internal/raftnode"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -38,7 +39,8 @@ func (c *Coordinator) Shutdown(ctx context.Context) error {
 // without waiting for an expiry. Groups that do not answer within 2 election
 // timeouts are left to expire what this node had. Then the leaderships are
 // moved, for 1 election timeout at most, and the engine is stopped, which
-// takes a few seconds at most.
+// takes well under a second as a rule and is given up after 30 seconds: then
+// the error says so, and the directory stays locked until the process ends.
 //
 // Close may be called at any time and more than once; later calls return what
 // the first one did.
@@ -78,7 +80,7 @@ func (c *Coordinator) stop() error {
 		close(g.stop)
 		<-g.stopped
 	}
-	if err := errors.Join(err, c.stopStores()); err != nil {
+	if err := errors.Join(err, c.stopStores(err)); err != nil {
 		return &Error{"Close", "", Applied, err}
 	}
 	return nil
@@ -136,8 +138,13 @@ func (c *Coordinator) successor(g *group) (statemachine.NodeID, bool) {
 	return others[int(g.id)%len(others)], true
 }
 
-// stopStores closes what lies under the engine.
-func (c *Coordinator) stopStores() error {
+// stopStores closes what lies under the engine, after the engine has stopped
+// with an error or nil. An engine that could not be stopped still uses it:
+// then it stays open, and the directory locked, until the process ends.
+func (c *Coordinator) stopStores(engine error) error {
+	if errors.Is(engine, raftnode.ErrStillRunning) {
+		return nil
+	}
 	var errs []error
 	if c.network != nil {
 		errs = append(errs, c.network.Close())

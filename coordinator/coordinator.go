@@ -73,7 +73,7 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.start(); err != nil {
 		c.endLife(ErrClosed)
-		return nil, &Error{"Open", "", NotApplied, errors.Join(err, c.stopStores())}
+		return nil, &Error{"Open", "", NotApplied, errors.Join(err, c.stopStores(err))}
 	}
 	if c.env.Opened != nil {
 		c.env.Opened(c.controls())

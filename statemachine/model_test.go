@@ -29,6 +29,15 @@ type asked struct {
 	since int64
 }
 
+// newModel returns the model of testGenesis.
+func newModel() *model {
+	m := &model{meta: Meta{Version: 1}}
+	for _, node := range testGenesis.Members {
+		m.presences = append(m.presences, Presence{Node: node})
+	}
+	return m
+}
+
 func (m *model) apply(index Index, b Batch) []Event {
 	m.meta.Applied, m.events = index, nil
 	p := &Presence{}

@@ -45,10 +45,7 @@ func runAgainstModel(t *testing.T, seed int64, seen tally) {
 	const replay = "go test -run TestRandomAgainstModel -random.seed"
 	c := newChaos(seed)
 	m := New(testGenesis)
-	plain := &model{meta: Meta{Version: 1}}
-	for _, node := range testGenesis.Members {
-		plain.presences = append(plain.presences, Presence{Node: node})
-	}
+	plain := newModel()
 	if seed%8 == 1 { // the counter comes to its end on the way
 		m.meta.Counter = token.CounterMax - 10
 		plain.meta.Counter = m.meta.Counter

@@ -15,9 +15,9 @@
 //
 //  1. Frames of one link arrive unchanged, each at most once, in the order they
 //     were sent. One that is lost is lost with all after it: the link breaks.
-//  2. A link that is broken stays broken. Its next Send says so; dial again.
-//     Nothing tells the receiver. So an error of Send leaves open which of the
-//     frames sent before it arrived.
+//  2. A link that is broken stays broken. Send says so, though over a wire the
+//     news may need a while; dial again. Nothing tells the receiver. So an
+//     error of Send leaves open which of the frames sent before it arrived.
 //  3. Receive is called for one frame of a link after the other, never
 //     concurrently, and each link has its own turn: a handler that blocks for
 //     one holds up that link and nothing else.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -174,6 +175,8 @@ func TestMemoryBoundsTheQueueOfALink(t *testing.T) {
 			network := newMemory(t, 1)
 			entered := make(chan struct{}, 4096)
 			leave := make(chan struct{})
+			release := sync.OnceFunc(func() { close(leave) })
+			t.Cleanup(release) // also when the test fails, before the network closes
 			_, err := network.Listen("a", handler(func([]byte) error {
 				entered <- struct{}{}
 				<-leave
@@ -181,7 +184,7 @@ func TestMemoryBoundsTheQueueOfALink(t *testing.T) {
 			}))
 			require.NoError(t, err)
 			link := dial(t, network, "b", "a")
-			ended := make(chan error)
+			ended := make(chan error, 1)
 			go func() {
 				frame := make([]byte, bound.frameBytes)
 				for range bound.frames + 2 {
@@ -201,7 +204,7 @@ func TestMemoryBoundsTheQueueOfALink(t *testing.T) {
 			case <-time.After(50 * time.Millisecond):
 			}
 			require.Equal(t, full, network.Stats("b", "a").Sent)
-			close(leave)
+			release()
 			require.NoError(t, <-ended)
 			require.Equal(t, bound.frames+2, requireBalance(t, network, "b", "a").Delivered)
 		})
@@ -255,15 +258,4 @@ func TestErrorsOfMemoryNameTheLink(t *testing.T) {
 	require.EqualError(t, err, `transport: unreachable: from "node-b" to "node-a": cut`)
 	require.NoError(t, link.Close())
 	require.EqualError(t, link.Send(nil), `transport: closed: link from "node-b" to "node-a" (messages)`)
-}
-
-func TestKind(t *testing.T) {
-	require.EqualValues(t, 1, transport.Messages, "part of the wire format")
-	require.EqualValues(t, 2, transport.Chunks, "part of the wire format")
-	require.Equal(t, "messages", transport.Messages.String())
-	require.Equal(t, "chunks", transport.Chunks.String())
-	require.Equal(t, "kind 9", transport.Kind(9).String())
-	for kind := range 256 {
-		require.Equal(t, kind == 1 || kind == 2, transport.Kind(kind).Valid())
-	}
 }

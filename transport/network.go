@@ -41,8 +41,8 @@ type Handler interface {
 	// for different links. While it blocks, its link does not move on.
 	//
 	// from is the address of the sender. frame belongs to the handler. An
-	// error breaks the link: the frames behind this one are lost and the
-	// sender's next Send fails, without the reason.
+	// error breaks the link: the frames behind this one are lost, and the
+	// sender learns by a later Send that it broke, not why.
 	Receive(from string, kind Kind, frame []byte) error
 }
 

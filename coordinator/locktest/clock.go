@@ -1,7 +1,6 @@
 package locktest
 
 import (
-	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -93,16 +92,6 @@ func (c *Clock) Thaw() {
 	defer c.mu.Unlock()
 	c.rebaseLocked()
 	c.frozen = false
-}
-
-// String shows what the clock does, for the log of a failed test.
-func (c *Clock) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.frozen {
-		return fmt.Sprintf("%v, frozen", c.base)
-	}
-	return fmt.Sprintf("%v at rate %v", c.nowLocked(), c.rate)
 }
 
 // nodeClock is the Clock as a node sees it.

@@ -3,6 +3,7 @@ package batcher
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/statemachine"
@@ -59,11 +60,20 @@ func (b *Batcher) Add(c statemachine.Command) { b.pending = append(b.pending, c)
 func (b *Batcher) Withdraw(seq statemachine.Seq) bool {
 	for i, c := range b.pending {
 		if a, ok := c.(statemachine.Acquire); ok && a.Seq == seq {
-			b.pending = append(b.pending[:i], b.pending[i+1:]...)
+			b.keep(slices.Delete(b.pending, i, i+1))
 			return true
 		}
 	}
 	return false
+}
+
+// keep sets what is pending; with nothing left it gives the memory of a burst
+// back.
+func (b *Batcher) keep(rest []statemachine.Command) {
+	b.pending = rest
+	if len(rest) == 0 {
+		b.pending = nil
+	}
 }
 
 // DropPending forgets all that was not cut yet.
@@ -76,9 +86,7 @@ func (b *Batcher) Pending() int { return len(b.pending) }
 // until the next call that changes the Batcher.
 func (b *Batcher) Flights() []*Flight { return b.flights }
 
-// Next returns the number that the next cut will get. A command added now is
-// settled once this number or a later one is, and the batches before it were
-// not already full.
+// Next returns the number that the next cut will get.
 func (b *Batcher) Next() statemachine.BatchNumber { return b.next }
 
 // Room reports whether another batch may be in flight.
@@ -112,21 +120,21 @@ func (b *Batcher) Cut(now clock.Instant, wall int64, endingOnly bool) (*Flight, 
 // take removes the commands of one batch from the pending ones.
 func (b *Batcher) take(endingOnly bool) []statemachine.Command {
 	var taken []statemachine.Command
-	rest := b.pending[:0]
-	size := 0
+	kept, looked, size := 0, 0, 0
 	for _, c := range b.pending {
-		if (endingOnly && !Ending(c)) || len(taken) == CommandsMax || size >= BytesMax {
-			rest = append(rest, c)
+		if len(taken) == CommandsMax || size >= BytesMax {
+			break
+		}
+		looked++
+		if endingOnly && !Ending(c) {
+			b.pending[kept] = c
+			kept++
 			continue
 		}
 		taken = append(taken, c)
 		size += sizeOf(c)
 	}
-	clear(b.pending[len(rest):])
-	b.pending = rest
-	if len(rest) == 0 {
-		b.pending = nil // gives the memory of a burst back
-	}
+	b.keep(slices.Delete(b.pending, kept, looked))
 	return taken
 }
 
@@ -194,8 +202,8 @@ func (b *Batcher) Cover(number statemachine.BatchNumber) ([]*Flight, error) {
 		}
 		n++
 	}
-	covered := b.flights[:n:n]
-	b.flights = b.flights[n:]
+	covered := slices.Clone(b.flights[:n])
+	b.flights = slices.Delete(b.flights, 0, n) // keeps no pointer to what has gone
 	return covered, nil
 }
 

@@ -78,8 +78,10 @@ type Failing struct{}
 // Recovered: see Failing.
 type Recovered struct{}
 
-// Reached says that all that was asked before a Mark is settled, and so the
-// state of the local replica tells of it.
+// Reached says that a batch first sent after a Mark was seen applied. So the
+// windows count from after it, and whatever was sent before it is settled: the
+// state of the local replica tells of it. What was only asked before, and had
+// no room in a batch yet, may still be on its way.
 type Reached struct{ Ref Ref }
 
 // Left says that the group knows that this node has gone.

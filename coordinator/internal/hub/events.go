@@ -28,7 +28,7 @@ func (h *Hub) Applied(index statemachine.Index, events []statemachine.Event, now
 			}
 		case statemachine.Queued:
 			if h.own(e.Lease) {
-				h.queued(e.Lease.Seq)
+				h.queued(e.Lease.Seq, now)
 			}
 		case statemachine.Refused:
 			if e.Node == h.cfg.Identity.Node && e.Incarnation == h.cfg.Identity.Incarnation {
@@ -185,11 +185,9 @@ func (h *Hub) granted(id statemachine.LeaseID, g grant, now clock.Instant) {
 	case r.phase == leaving || r.phase == held:
 		return
 	}
-	if !g.known || !h.keeper.Usable(now, r.ask.TTL, r.ask.Limit, g.send) {
-		h.keeper.Drop(r.seq)
-		late := r.seq
-		h.number(r)
-		h.disown(late, statemachine.Release{Seq: late})
+	sendKnown := g.known || r.ask.Limit == 0 // only a limit counts from it
+	if !sendKnown || !h.keeper.Usable(now, r.ask.TTL, r.ask.Limit, g.send) {
+		h.late(r, statemachine.Release{Seq: r.seq})
 		return
 	}
 	r.phase = held
@@ -197,13 +195,18 @@ func (h *Hub) granted(id statemachine.LeaseID, g grant, now clock.Instant) {
 	h.say(Granted{r.ref, id, g.token, end})
 }
 
-func (h *Hub) queued(seq statemachine.Seq) {
+// queued notes that a request has its place in line. A place that could not
+// be trusted any longer is given back: the caller was never told of it, and
+// goes on waiting.
+func (h *Hub) queued(seq statemachine.Seq, now clock.Instant) {
 	r := h.bySeq[seq]
 	switch {
 	case r == nil:
 		if !h.leaving {
 			h.disown(seq, statemachine.Cancel{Seq: seq})
 		}
+	case r.phase == asked && !h.keeper.Usable(now, r.ask.TTL, 0, 0):
+		h.late(r, statemachine.Cancel{Seq: seq})
 	case r.phase == asked:
 		r.phase = queued
 		h.keeper.Wait(seq, r.ask.TTL, r.ask.Limit)

@@ -3,6 +3,7 @@ package hub
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator/internal/batcher"
@@ -43,7 +44,7 @@ type Hub struct {
 	effects []Effect
 
 	seen    statemachine.Index // of the last event or state
-	settled clock.Instant      // when a batch was last seen applied
+	settled clock.Instant      // when a batch was last seen applied; before that, long ago
 	leaving bool               // Leave was asked for
 	dead    bool               // Fatal was said: nothing is sent any longer
 }
@@ -62,6 +63,7 @@ func New(cfg Config) *Hub {
 		keeper:  keeper.New(),
 		byRef:   map[Ref]*request{},
 		bySeq:   map[statemachine.Seq]*request{},
+		settled: math.MinInt64,
 	}
 }
 
@@ -83,9 +85,14 @@ func (h *Hub) Len() int { return len(h.bySeq) }
 func (h *Hub) Start(now clock.Instant) { h.finish(now) }
 
 // Acquire asks for a lease. One of Granted, Queued (and later Granted),
-// Refused or Unavailable follows.
+// Refused or Unavailable follows. After Leave it is Unavailable at once.
 func (h *Hub) Acquire(ref Ref, ask Ask, now clock.Instant) {
 	h.begin(now)
+	if h.leaving {
+		h.say(Unavailable{ref})
+		h.say(Over{ref})
+		return
+	}
 	r := &request{ref: ref, phase: asked, ask: ask}
 	h.byRef[ref] = r
 	h.number(r)
@@ -105,6 +112,8 @@ func (h *Hub) Cancel(ref Ref, now clock.Instant) {
 		h.leave(r, statemachine.Cancel{Seq: r.seq})
 	case r.phase == held:
 		h.leave(r, statemachine.Release{Seq: r.seq})
+	case r.phase == leaving:
+		r.late = false
 	}
 	h.finish(now)
 }
@@ -123,9 +132,13 @@ func (h *Hub) Distrust(ref Ref, now clock.Instant) {
 }
 
 // Mark asks for Reached once a batch that is sent from now on has been seen
-// applied. It sends an empty one if nothing else waits.
+// applied. It sends an empty one if nothing else waits. After Leave nothing
+// follows.
 func (h *Hub) Mark(ref Ref, now clock.Instant) {
 	h.begin(now)
+	if h.leaving {
+		return
+	}
 	h.marks = append(h.marks, mark{ref, h.batcher.Next()})
 	h.finish(now)
 }
@@ -206,6 +219,11 @@ func (h *Hub) Next(now clock.Instant) (clock.Instant, bool) {
 		return 0, false
 	}
 	next, ok := h.keeper.Next(now)
+	// While no batch can be cut, a renewal that is due is no reason to look
+	// again: an answer is.
+	if due, kept := h.keeper.RenewAt(); kept && h.batcher.Room() && !h.blind(now) {
+		next = min(next, due)
+	}
 	for _, f := range h.batcher.Flights() {
 		if !ok || f.RetryAt < next {
 			next, ok = f.RetryAt, true
@@ -257,10 +275,11 @@ func (h *Hub) wantsBatch(now clock.Instant) bool {
 	if h.blind(now) {
 		return h.batcher.HasEnding()
 	}
+	due, kept := h.keeper.RenewAt()
 	return h.batcher.Pending() > 0 ||
 		h.batcher.Next() == 1 || // the announcement
 		len(h.marks) > 0 && h.marks[len(h.marks)-1].number == h.batcher.Next() ||
-		h.keeper.RenewDue(now)
+		kept && now >= due
 }
 
 // blind reports whether this node has not seen its batches applied for the
@@ -336,8 +355,20 @@ func (h *Hub) leave(r *request, ending statemachine.Command) {
 	h.batcher.Add(ending)
 }
 
-// over forgets a request of which the group has nothing left.
+// late gives back what came too late to be used; the request is asked again
+// after that, so that it can't meet what it has itself.
+func (h *Hub) late(r *request, ending statemachine.Command) {
+	h.leave(r, ending)
+	r.late = true
+}
+
+// over forgets a request of which the group has nothing left, or asks again.
 func (h *Hub) over(r *request) {
+	if r.late {
+		r.late = false
+		h.number(r)
+		return
+	}
 	h.forget(r)
 	if r.ref != 0 {
 		h.say(Over{r.ref})

@@ -26,6 +26,9 @@ type request struct {
 	ask Ask
 	// ending is the Cancel or Release of a leaving request.
 	ending statemachine.Command
+	// late says that what is being given back came too late, and that the
+	// caller still waits for something better.
+	late bool
 }
 
 // Ask is what a caller wants; see statemachine.Acquire.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/palisade-go/palisade/coordinator/internal/batcher"
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/statemachine"
 )
@@ -31,120 +30,119 @@ func (h *Hub) Installed(state State, now clock.Instant) {
 	}
 	h.begin(now)
 	h.seen = state.Index
-	if h.resync(state, now) {
-		h.finish(now)
-	}
+	h.resync(state, now)
+	h.finish(now)
 }
 
-func (h *Hub) resync(state State, now clock.Instant) bool {
+func (h *Hub) resync(state State, now clock.Instant) {
 	id, known := h.cfg.Identity, state.Presence
 	switch {
 	case known.Incarnation == 0:
-		return true // not announced yet: nothing can be settled
+		return // not announced yet: nothing can be settled
 	case known.Directory != id.Directory:
 		h.fatal(fmt.Errorf("%w: %s, this is %s", ErrDirectory, known.Directory, id.Directory))
-		return false
+		return
 	case known.Incarnation > id.Incarnation:
 		h.fatal(fmt.Errorf("%w: incarnation %d, this is %d", ErrSuperseded, known.Incarnation, id.Incarnation))
-		return false
+		return
 	case known.Incarnation < id.Incarnation:
-		return true
+		return
 	}
+	has := h.possessions(state)
 	covered, err := h.batcher.Cover(known.Last)
 	if err != nil {
 		h.fatal(err)
-		return false
+		return
 	}
 	if send, ok := h.batcher.FirstSend(known.Last); ok && len(covered) > 0 {
 		h.settled = now
 		h.heard(send)
 	}
-	leases := map[statemachine.Seq]statemachine.Lease{}
-	for _, l := range state.Leases {
-		leases[l.ID.Seq] = l
-	}
-	waits := map[statemachine.Seq]struct{}{}
-	for _, w := range state.Waits {
-		waits[w.ID.Seq] = struct{}{}
-	}
 	for _, f := range covered {
 		for _, c := range f.Commands {
-			h.cover(c, leases, waits, known.Left)
+			h.cover(c, has, known.Left, now)
 		}
 	}
 	for _, r := range h.sorted() {
-		h.compare(r, leases, waits, covered, now)
+		h.compare(r, has, now)
 	}
 	h.disownUnknown(state)
 	h.reach(known.Last)
-	return true
 }
 
-// cover settles one command of a batch at or below the presence's last. What
-// became of an acquire that is there is left to compare.
-func (h *Hub) cover(c statemachine.Command, leases map[statemachine.Seq]statemachine.Lease, waits map[statemachine.Seq]struct{}, left bool) {
-	there := func(seq statemachine.Seq) bool {
-		_, lease := leases[seq]
-		_, wait := waits[seq]
-		return lease || wait
+// possessions is what a state has of this incarnation.
+type possessions struct {
+	leases map[statemachine.Seq]lease
+	waits  map[statemachine.Seq]struct{}
+}
+
+type lease struct {
+	id statemachine.LeaseID
+	grant
+}
+
+// possessions looks the state through before the batches are covered that its
+// leases name, because their first sends are forgotten then.
+func (h *Hub) possessions(state State) possessions {
+	has := possessions{map[statemachine.Seq]lease{}, map[statemachine.Seq]struct{}{}}
+	for _, l := range state.Leases {
+		send, known := h.batcher.FirstSend(l.Last)
+		has.leases[l.ID.Seq] = lease{l.ID, grant{l.Token, send, known}}
 	}
+	for _, w := range state.Waits {
+		has.waits[w.ID.Seq] = struct{}{}
+	}
+	return has
+}
+
+func (p possessions) has(seq statemachine.Seq) bool {
+	_, isLease := p.leases[seq]
+	_, isWait := p.waits[seq]
+	return isLease || isWait
+}
+
+// cover settles one command of a batch at or below the presence's last: what
+// it asked for is there, or the command is dead or was overtaken, which comes
+// to the same.
+func (h *Hub) cover(c statemachine.Command, has possessions, left bool, now clock.Instant) {
+	took := false
 	switch c := c.(type) {
 	case statemachine.Acquire:
-		if !there(c.Seq) {
-			h.died(c)
-		} else if r := h.bySeq[c.Seq]; r != nil && r.phase == asked {
-			r.phase = queued
-			h.keeper.Wait(r.seq, r.ask.TTL, r.ask.Limit)
+		if l, ok := has.leases[c.Seq]; ok {
+			h.granted(l.id, l.grant, now)
+			return
+		}
+		if _, ok := has.waits[c.Seq]; ok {
+			h.queued(c.Seq, now)
+			return
 		}
 	case statemachine.Cancel:
-		if there(c.Seq) {
-			h.died(c)
-		} else {
-			h.done(c)
-		}
+		took = !has.has(c.Seq)
 	case statemachine.Release:
-		if there(c.Seq) {
-			h.died(c)
-		} else {
-			h.done(c)
-		}
+		took = !has.has(c.Seq)
 	case statemachine.Leave:
-		if left {
-			h.done(c)
-		} else {
-			h.died(c)
-		}
+		took = left
+	}
+	if took {
+		h.done(c)
+	} else {
+		h.died(c)
 	}
 }
 
 // compare settles a request that no covered command has settled.
-func (h *Hub) compare(r *request, leases map[statemachine.Seq]statemachine.Lease, waits map[statemachine.Seq]struct{}, covered []*batcher.Flight, now clock.Instant) {
-	lease, isLease := leases[r.seq]
-	switch r.phase {
-	case queued:
-		if isLease {
-			send, known := h.sendOf(lease.Last, covered)
-			h.granted(lease.ID, grant{lease.Token, send, known}, now)
-		} else if _, isWait := waits[r.seq]; !isWait {
-			h.say(Unavailable{r.ref})
-			h.over(r)
-		}
-	case held:
-		if !isLease {
-			h.say(Lost{r.ref, LostUnknown})
-			h.over(r)
-		}
+func (h *Hub) compare(r *request, has possessions, now clock.Instant) {
+	l, isLease := has.leases[r.seq]
+	switch {
+	case r.phase == queued && isLease:
+		h.granted(l.id, l.grant, now)
+	case r.phase == queued && !has.has(r.seq):
+		h.say(Unavailable{r.ref})
+		h.over(r)
+	case r.phase == held && !isLease:
+		h.say(Lost{r.ref, LostUnknown})
+		h.over(r)
 	}
-}
-
-// sendOf finds the first send of a batch that may be among those just covered.
-func (h *Hub) sendOf(number statemachine.BatchNumber, covered []*batcher.Flight) (clock.Instant, bool) {
-	for _, f := range covered {
-		if f.Number == number {
-			return f.FirstSend, true
-		}
-	}
-	return h.batcher.FirstSend(number)
 }
 
 // disownUnknown gives back what the state has for this incarnation without a

@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -163,6 +164,10 @@ func (k *Keeper) Drop(seq statemachine.Seq) {
 	if e.limited {
 		k.limits.remove(e)
 	}
+	if len(k.entries) == 0 {
+		// Maps and slices keep the room of their largest size.
+		k.entries, k.limits = map[statemachine.Seq]*entry{}, nil
+	}
 }
 
 // Pace returns the smallest TTL or limit kept; 0: nothing is kept.
@@ -192,27 +197,29 @@ func (k *Keeper) TakeOver(now clock.Instant) []Over {
 	return over
 }
 
-// RenewDue reports whether a batch has to go out now to keep the presence
-// alive.
-func (k *Keeper) RenewDue(now clock.Instant) bool {
+// atOnce is earlier than every instant that a clock shows.
+const atOnce clock.Instant = math.MinInt64
+
+// RenewAt returns when a batch has to go out to keep the presence alive; an
+// instant that has passed means now. False: nothing is kept.
+func (k *Keeper) RenewAt() (clock.Instant, bool) {
 	p := k.Pace()
-	if p == 0 {
-		return false
+	switch {
+	case p == 0:
+		return 0, false
+	case k.renewNow || !k.hasSent:
+		return atOnce, true
 	}
-	return k.renewNow || !k.hasSent || now.Sub(k.sent) >= p/4
+	return k.sent.Add(p / 4), true
 }
 
-// Next returns when the Keeper wants to be asked again; false: it keeps
-// nothing.
+// Next returns when TakeOver is wanted again; false: nothing is kept.
 func (k *Keeper) Next(now clock.Instant) (clock.Instant, bool) {
 	p := k.Pace()
 	if p == 0 {
 		return 0, false
 	}
 	next := now.Add(min(p/16, WakeMax))
-	if k.hasSent {
-		next = min(next, k.sent.Add(p/4))
-	}
 	if k.hasHeard {
 		next = min(next, k.heard.Add(Window(k.ttls.shortest())))
 	}

@@ -26,11 +26,13 @@ const (
 	markSum        = 8
 )
 
-// writeMarks writes the marks that are missing and checks what can be checked
-// better here than by the engine.
+// writeMarks writes the marks that are missing, and refuses those of another
+// cluster or node before the engine makes files in their directory. What the
+// engine compares besides is left to it.
 func writeMarks(cfg Config) error {
-	if err := checkDeployment(cfg); err != nil {
-		return err
+	identity, err := hex.DecodeString(strings.ReplaceAll(cfg.HostID(cfg.Node), "-", ""))
+	if err != nil {
+		return fmt.Errorf("%w: HostID of node %d: %w", ErrInvalid, cfg.Node, err)
 	}
 	status := raftpb.RaftDataStatus{
 		BinVer:          logStoreFormat,
@@ -45,17 +47,14 @@ func writeMarks(cfg Config) error {
 	if err != nil {
 		return fmt.Errorf("raftnode: encode %s: %w", deploymentMark, err)
 	}
-	identity, err := hex.DecodeString(strings.ReplaceAll(cfg.HostID(cfg.Node), "-", ""))
-	if err != nil {
-		return fmt.Errorf("%w: HostID of node %d: %w", ErrInvalid, cfg.Node, err)
+	if err := errors.Join(checkDeployment(cfg), checkIdentity(cfg, identity)); err != nil {
+		return err
 	}
 	return errors.Join(
 		writeMark(cfg.Dir, identityMark, identity),
 		writeMark(cfg.Dir, deploymentMark, deployment))
 }
 
-// checkDeployment refuses the directory of another cluster before the engine
-// makes files in it.
 func checkDeployment(cfg Config) error {
 	content, err := readMark(cfg.Dir, deploymentMark)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,6 +70,21 @@ func checkDeployment(cfg Config) error {
 	if status.DeploymentId != cfg.Deployment {
 		return fmt.Errorf("%w: %s belongs to deployment %d, the configuration says %d",
 			ErrDeployment, cfg.Dir, status.DeploymentId, cfg.Deployment)
+	}
+	return nil
+}
+
+func checkIdentity(cfg Config, identity []byte) error {
+	content, err := readMark(cfg.Dir, identityMark)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(content, identity) {
+		return fmt.Errorf("%w: %s belongs to the node with host id %x, node %d has %x",
+			ErrIdentity, cfg.Dir, content, cfg.Node, identity)
 	}
 	return nil
 }

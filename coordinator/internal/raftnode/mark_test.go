@@ -72,29 +72,42 @@ func TestMarks(t *testing.T) {
 		require.ErrorContains(t, err, "says 9")
 	})
 
-	t.Run("ThatAreCutOffAnywhereAreDamaged", func(t *testing.T) {
+	t.Run("OfAnotherNodeAreRefusedNamingBoth", func(t *testing.T) {
 		cfg := marked(t)
-		path := filepath.Join(cfg.Dir, deploymentMark)
-		whole, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for size := range whole {
-			require.NoError(t, os.WriteFile(path, whole[:size], 0o600))
-			err := prepareDirectory(cfg)
-			require.ErrorIs(t, err, ErrDamaged, "%d bytes", size)
-			require.ErrorContains(t, err, path)
+		cfg.Node = 2
+		err := prepareDirectory(cfg)
+		require.ErrorIs(t, err, ErrIdentity)
+		require.ErrorContains(t, err, "8000000000000001")
+		require.ErrorContains(t, err, "node 2 has 00000000000050008000000000000002")
+	})
+
+	t.Run("ThatAreCutOffAnywhereAreDamaged", func(t *testing.T) {
+		for _, name := range []string{deploymentMark, identityMark} {
+			cfg := marked(t)
+			path := filepath.Join(cfg.Dir, name)
+			whole, err := os.ReadFile(path)
+			require.NoError(t, err)
+			for size := range whole {
+				require.NoError(t, os.WriteFile(path, whole[:size], 0o600))
+				err := prepareDirectory(cfg)
+				require.ErrorIs(t, err, ErrDamaged, "%d bytes", size)
+				require.ErrorContains(t, err, path)
+			}
 		}
 	})
 
 	t.Run("WithAFlippedBitAreDamaged", func(t *testing.T) {
-		cfg := marked(t)
-		path := filepath.Join(cfg.Dir, deploymentMark)
-		whole, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for i := range whole {
-			whole[i] ^= 1
-			require.NoError(t, os.WriteFile(path, whole, 0o600))
-			require.ErrorIs(t, prepareDirectory(cfg), ErrDamaged, "byte %d", i)
-			whole[i] ^= 1
+		for _, name := range []string{deploymentMark, identityMark} {
+			cfg := marked(t)
+			path := filepath.Join(cfg.Dir, name)
+			whole, err := os.ReadFile(path)
+			require.NoError(t, err)
+			for i := range whole {
+				whole[i] ^= 1
+				require.NoError(t, os.WriteFile(path, whole, 0o600))
+				require.ErrorIs(t, prepareDirectory(cfg), ErrDamaged, "byte %d", i)
+				whole[i] ^= 1
+			}
 		}
 	})
 

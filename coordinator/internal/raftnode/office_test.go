@@ -1,11 +1,13 @@
 package raftnode
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -43,6 +45,7 @@ func TestOffice(t *testing.T) {
 		id := alive.acquire(1, "k", ttl)
 		for until := time.Now().Add(3 * ttl); time.Now().Before(until); {
 			alive.send(1)
+			alive.pause(1)
 		}
 		require.False(t, leader.sinks[0].expired(id))
 		require.Zero(t, leader.node.Stats(1).ExpireProposed)
@@ -89,6 +92,36 @@ func TestOffice(t *testing.T) {
 		})
 	})
 
+	t.Run("IsTakenAnewAfterAStallWhichCostsNobodyALease", func(t *testing.T) {
+		clocks := make(map[statemachine.NodeID]*skewed)
+		c := start(t, 3, withConfig(func(cfg *Config) {
+			clocks[cfg.Node] = &skewed{}
+			cfg.Clock = clocks[cfg.Node]
+		}))
+		leader := c.leader(1)
+		holder := c.other(leader)
+		id := holder.acquire(1, "k", time.Hour)
+		offices := leader.node.Stats(1).Offices
+		// Without the stall rule the lease is overdue in the leader's eyes.
+		clocks[leader.id].ahead(70 * time.Minute)
+		for deadline := time.Now().Add(patience); leader.node.Stats(1).Offices == offices; {
+			require.Less(t, time.Now(), deadline)
+			holder.pause(1)
+		}
+		require.Zero(t, leader.node.Stats(1).ExpireProposed)
+		// It is let go when its time is really over.
+		clocks[leader.id].ahead(14 * time.Minute)
+		clocks[leader.id].ahead(14 * time.Minute)
+		sink := leader.sinks[0]
+		for over := false; !over; {
+			clocks[leader.id].ahead(time.Minute)
+			leader.pause(1)
+			sink.mu.Lock()
+			over = sink.expired(id)
+			sink.mu.Unlock()
+		}
+	})
+
 	t.Run("ElectionsMoreOftenThanTDoNotKeepADeadNodeAlive", func(t *testing.T) {
 		c := start(t, 3)
 		dead := c.other(c.leader(1))
@@ -118,3 +151,10 @@ func TestOffice(t *testing.T) {
 		require.Less(t, time.Since(died), 2*ttl+10*election)
 	})
 }
+
+// skewed is the system's clock, moved ahead by the test.
+type skewed struct{ by atomic.Int64 }
+
+func (s *skewed) Now() clock.Instant { return clock.System{}.Now().Add(time.Duration(s.by.Load())) }
+
+func (s *skewed) ahead(d time.Duration) { s.by.Add(int64(d)) }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -65,20 +66,28 @@ func TestOutcome(t *testing.T) {
 		p.send(1)
 		busy := make(chan error, 1)
 		data := p.encode(1)
-		for range 200 {
-			for range 200 {
-				p.node.Propose(1, data, 10*election, func(err error) {
-					if err != nil && strings.Contains(err.Error(), dragonboat.ErrSystemBusy.Error()) {
-						select {
-						case busy <- err:
-						default:
-						}
+		flooded := func() bool {
+			var flood sync.WaitGroup
+			for range 4 {
+				flood.Add(1)
+				go func() {
+					defer flood.Done()
+					for range 1000 {
+						p.node.Propose(1, data, 10*election, func(err error) {
+							if err != nil && strings.Contains(err.Error(), dragonboat.ErrSystemBusy.Error()) {
+								select {
+								case busy <- err:
+								default:
+								}
+							}
+						})
 					}
-				})
+				}()
 			}
-			if len(busy) > 0 {
-				break
-			}
+			flood.Wait()
+			return len(busy) > 0
+		}
+		for deadline := time.Now().Add(patience); !flooded() && time.Now().Before(deadline); {
 		}
 		require.NotEmpty(t, busy, "the engine took all that it was given")
 		err := <-busy

@@ -159,7 +159,7 @@ func (r *replica) Update(entries []sm.Entry) ([]sm.Entry, error) {
 	batches := make([]*statemachine.Batch, len(entries)) // nil: did not decode
 	for i := range entries {
 		entries[i].Result = sm.Result{Value: 1}
-		batch, err := decode(entries[i].Cmd)
+		batch, err := statemachine.DecodeBatch(entries[i].Cmd)
 		if err != nil {
 			r.counters.entriesSkipped.Add(1)
 			r.log.Warn("skipped a log entry that does not decode",
@@ -204,18 +204,6 @@ func (r *replica) apply(entries []sm.Entry, batches []*statemachine.Batch) (appl
 		}
 	}
 	return applied, r.machine.TakeChanges(), sooner
-}
-
-// decode reads a batch. A panic of the decoder is a fault of the decoder, but
-// one that would end every replica again at each start, because the entry
-// stays in the log; so it counts as an entry that does not decode.
-func decode(data []byte) (batch statemachine.Batch, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: decoder failed: %v", statemachine.ErrMalformed, p)
-		}
-	}()
-	return statemachine.DecodeBatch(data)
 }
 
 // Lookup implements sm.IOnDiskStateMachine and is never called: reads go

@@ -28,7 +28,6 @@ var reasons = []struct {
 	{"hard setting changed", ErrEngineSettings, "the directory was written by another version"},
 	{"hard.go settings changed", ErrEngineSettings, "the directory was written by another version"},
 	{"DefaultNodeRegistryEnabled changed", ErrEngineSettings, "the directory was written by another program"},
-	{"corrupted flag file", ErrDamaged, "restore the directory, or replace the node"},
 }
 
 // startError translates what the engine said when it refused to start.

@@ -1,0 +1,245 @@
+package coordinator_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"net/rpc"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
+)
+
+// fleet is a cluster whose nodes are processes that talk over TCP.
+type fleet struct {
+	t        *testing.T
+	dir      string
+	register *Register
+	peers    map[coordinator.NodeID]string
+	election time.Duration
+	ttl      time.Duration
+	change   func(*NodeStart) // of each start
+	running  map[coordinator.NodeID]*process
+}
+
+// process is one node of a fleet while its process runs.
+type process struct {
+	t      *testing.T
+	number coordinator.NodeID
+	cmd    *exec.Cmd
+	stderr lockedBuffer
+	orders *rpc.Client
+	host   string
+}
+
+// newFleet makes a fleet of n nodes, none of which runs.
+func newFleet(t *testing.T, n int, election, ttl time.Duration) *fleet {
+	f := &fleet{
+		t: t, dir: t.TempDir(), register: newRegister(), peers: make(map[coordinator.NodeID]string),
+		election: election, ttl: ttl, change: func(*NodeStart) {}, running: make(map[coordinator.NodeID]*process),
+	}
+	for i, address := range freeAddresses(t, n) {
+		f.peers[coordinator.NodeID(i+1)] = address
+	}
+	t.Cleanup(func() {
+		for _, p := range f.running {
+			p.kill()
+		}
+	})
+	return f
+}
+
+// freeAddresses returns n loopback addresses that nobody listened on a moment
+// ago.
+func freeAddresses(t *testing.T, n int) []string {
+	var addresses []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		defer l.Close() // not before all are known
+		addresses = append(addresses, l.Addr().String())
+	}
+	return addresses
+}
+
+// members returns the numbers of all nodes.
+func (f *fleet) members() []coordinator.NodeID {
+	var all []coordinator.NodeID
+	for id := range f.peers {
+		all = append(all, id)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// start starts a node's process and opens the node.
+func (f *fleet) start(number coordinator.NodeID, setUp ...func(*exec.Cmd)) *process {
+	f.t.Helper()
+	p := &process{t: f.t, number: number, cmd: exec.Command(os.Args[0])}
+	p.cmd.Env = append(os.Environ(), nodeProcessVariable+"=1")
+	p.cmd.Stderr = &p.stderr
+	for _, set := range setUp {
+		set(p.cmd)
+	}
+	orders, theirOrders := socketPair(f.t)
+	calls, theirCalls := socketPair(f.t)
+	p.cmd.ExtraFiles = []*os.File{theirOrders, theirCalls} // from 3 on
+	require.NoError(f.t, p.cmd.Start())
+	require.NoError(f.t, errors.Join(theirOrders.Close(), theirCalls.Close()))
+	p.orders = rpc.NewClient(orders)
+	server := rpc.NewServer()
+	require.NoError(f.t, server.RegisterName("Register", f.register))
+	go server.ServeConn(calls)
+
+	f.running[number] = p
+	s := NodeStart{
+		Dir: filepath.Join(f.dir, fmt.Sprintf("node-%d", number)), NodeID: number, Peers: f.peers,
+		Groups: 3, Election: f.election, TTL: f.ttl,
+	}
+	f.change(&s)
+	require.NoError(f.t, p.orders.Call("Node.Open", s, &p.host), "open node %d", number)
+	return p
+}
+
+// socketPair returns two ends: one for this process, one to be inherited.
+func socketPair(t *testing.T) (net.Conn, *os.File) {
+	syscall.ForkLock.RLock()
+	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(fds[0])
+		syscall.CloseOnExec(fds[1])
+	}
+	syscall.ForkLock.RUnlock()
+	require.NoError(t, err)
+	ours := os.NewFile(uintptr(fds[0]), "socket pair")
+	conn, err := net.FileConn(ours)
+	require.NoError(t, errors.Join(err, ours.Close()))
+	return conn, os.NewFile(uintptr(fds[1]), "socket pair")
+}
+
+// ready waits until all running nodes are ready.
+func (f *fleet) ready() {
+	f.t.Helper()
+	for _, number := range f.members() {
+		if p := f.running[number]; p != nil {
+			p.ask("WaitReady", Nothing{}, &Nothing{})
+		}
+	}
+}
+
+// kill ends a node's process with SIGKILL.
+func (f *fleet) kill(number coordinator.NodeID) {
+	f.running[number].kill()
+	delete(f.running, number)
+}
+
+// close closes a node, and checks that its process ends well.
+func (f *fleet) close(number coordinator.NodeID) {
+	f.t.Helper()
+	p := f.running[number]
+	delete(f.running, number)
+	defer p.kill()
+	p.ask("Close", Nothing{}, &Nothing{})
+	require.NoError(f.t, p.orders.Close())
+	require.NoError(f.t, p.cmd.Wait(), "the process of node %d:\n%s", number, &p.stderr)
+	require.NotContains(f.t, p.stderr.String(), "panic", "what node %d said", number)
+}
+
+// kill ends the process, whether it runs or not, and shows what it said if the
+// test has failed.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
+	_ = p.orders.Close()
+	if p.t.Failed() {
+		p.t.Logf("node %d said:\n%s", p.number, &p.stderr)
+	}
+}
+
+// try asks the process for something.
+func (p *process) try(what string, args, answer any) error {
+	return p.orders.Call("Node."+what, args, answer)
+}
+
+// ask is try, and fails the test on an error.
+func (p *process) ask(what string, args, answer any) {
+	p.t.Helper()
+	require.NoError(p.t, p.try(what, args, answer), "%s on node %d", what, p.number)
+}
+
+// equalDumps checks that all nodes have the same state, and returns it by
+// group. The cluster must be at rest.
+func (f *fleet) equalDumps() []string {
+	f.t.Helper()
+	var first []string
+	for _, number := range f.members() {
+		var dumps []string
+		f.running[number].ask("Dumps", Nothing{}, &dumps)
+		if first == nil {
+			first = dumps
+		}
+		require.Equal(f.t, first, dumps, "node %d", number)
+	}
+	return first
+}
+
+// lockedBuffer is what a process says, to be read at any time.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+// String returns all of it.
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// requestsIn returns the lines of a dump that tell of leases and waits.
+func requestsIn(dump string) []string {
+	var found []string
+	for _, line := range strings.Split(dump, "\n") {
+		if strings.HasPrefix(line, "lease ") || strings.HasPrefix(line, "wait ") || strings.HasPrefix(line, "key ") {
+			found = append(found, line)
+		}
+	}
+	return found
+}
+
+// awaitEntry waits until an entry into the register, from a position on,
+// matches.
+func (f *fleet) awaitEntry(what string, from int, match func(Entry) bool) {
+	f.t.Helper()
+	enough := time.NewTimer(patience)
+	defer enough.Stop()
+	for {
+		found, moved := f.register.find(from, match)
+		if found {
+			return
+		}
+		select {
+		case <-moved:
+		case <-enough.C:
+			require.FailNow(f.t, "waited in vain for "+what)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package coordinator
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// million makes the tests of memory take a million keys, which takes about a
+// minute on two processors.
+var million = flag.Bool("million", false, "take a million keys in the tests of memory")
+
+// What may stay behind when nothing is held, whatever was held before.
+const (
+	heapGrowthMax = 8 << 20
+	storeBytesMax = 64 << 20
+	// heapGrowthOfFewMax is for the shorter run: with a fifth of the keys it
+	// still fails for 20 bytes a key.
+	heapGrowthOfFewMax = 4 << 20
+)
+
+// A key that is free takes no memory and no disk.
+func TestMillionKeysLeaveNothing(t *testing.T) {
+	c := openSingle(t)
+	keys, most := 200_000, heapGrowthOfFewMax
+	if *million {
+		keys, most = 1_000_000, heapGrowthMax
+	}
+	pairs := func(from, to int) {
+		eachOf(t, from, to, func(i int) error {
+			lease, err := c.Acquire(context.Background(), fmt.Sprintf("customer/%08d/billing", i))
+			if err != nil {
+				return err
+			}
+			return lease.Release(context.Background())
+		})
+	}
+	const warmUp = 30_000
+	pairs(0, warmUp)
+	before := heapInUse()
+	pairs(warmUp, warmUp+keys)
+	after := heapInUse()
+	s := c.Status()
+	require.Equal(t, uint64(warmUp+keys), s.Acquired)
+	t.Logf("%d keys: heap %d KiB before and %d KiB after, store %d KiB, log %d KiB",
+		keys, before>>10, after>>10, c.store.DiskBytes()>>10, bytesIn(t, c.cfg.Dir)>>10-int(c.store.DiskBytes()>>10))
+	require.LessOrEqual(t, after, before+uint64(most), "heap in use: %d bytes before, %d bytes after %d keys", before, after, keys)
+	requireNothingLeft(t, c)
+}
+
+// A try that finds a key taken takes no memory and no disk either.
+func TestTriesOnHeldKeysLeaveNothing(t *testing.T) {
+	c := openSingle(t)
+	const held, tries = 100, 100_000
+	key := func(i int) string { return fmt.Sprintf("held-%d", i%held) }
+	var leases []*Lease
+	for i := range held {
+		lease, err := c.Acquire(context.Background(), key(i))
+		require.NoError(t, err)
+		leases = append(leases, lease)
+	}
+	try := func(from, to int) {
+		eachOf(t, from, to, func(i int) error {
+			_, err := c.TryAcquire(context.Background(), key(i))
+			var busy *BusyError
+			if !errors.As(err, &busy) {
+				return fmt.Errorf("a try on a held key: %w", err)
+			}
+			return nil
+		})
+	}
+	const warmUp = 30_000
+	try(0, warmUp)
+	before := heapInUse()
+	try(warmUp, warmUp+tries)
+	after := heapInUse()
+	require.Equal(t, uint64(warmUp+tries), c.Status().Busy)
+	require.Equal(t, held, c.Status().Requests)
+	t.Logf("%d tries: heap %d KiB before and %d KiB after, store %d KiB", tries, before>>10, after>>10, c.store.DiskBytes()>>10)
+	require.LessOrEqual(t, after, before+heapGrowthOfFewMax, "heap in use: %d bytes before, %d bytes after %d tries", before, after, tries)
+	for _, lease := range leases {
+		require.NoError(t, lease.Release(context.Background()))
+	}
+	requireNothingLeft(t, c)
+}
+
+func openSingle(t *testing.T) *Coordinator {
+	c, err := Open(context.Background(), Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, c.Close()) })
+	require.NoError(t, c.WaitReady(context.Background()))
+	return c
+}
+
+// eachOf calls do for each number, from many goroutines: what is pending
+// shares log entries.
+func eachOf(t *testing.T, from, to int, do func(i int) error) {
+	t.Helper()
+	const workers = 256
+	var next atomic.Int64
+	next.Store(int64(from))
+	failed := make(chan error, workers)
+	var working sync.WaitGroup
+	for range workers {
+		working.Add(1)
+		go func() {
+			defer working.Done()
+			for i := next.Add(1) - 1; i < int64(to); i = next.Add(1) - 1 {
+				if err := do(int(i)); err != nil {
+					failed <- err
+					return
+				}
+			}
+		}()
+	}
+	working.Wait()
+	close(failed)
+	for err := range failed {
+		require.NoError(t, err)
+	}
+}
+
+// heapInUse returns the bytes of reachable objects.
+func heapInUse() uint64 {
+	// The second collection takes what the first has only found finalizers
+	// for, and what pools keep for one round.
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// requireNothingLeft checks that no request is left in the coordinator, its
+// groups or the machines, and that the store is small.
+func requireNothingLeft(t *testing.T, c *Coordinator) {
+	t.Helper()
+	s := c.Status()
+	require.Zero(t, s.Requests, "open requests")
+	for _, g := range s.Groups {
+		require.Zero(t, g.Leases, "leases of group %d", g.Group)
+		require.Zero(t, g.Waits, "waits of group %d", g.Group)
+		require.Zero(t, g.Keys, "keys of group %d", g.Group)
+	}
+	require.LessOrEqual(t, c.store.DiskBytes(), uint64(storeBytesMax), "bytes of the store")
+}
+
+// bytesIn returns the size of all files of a directory.
+func bytesIn(t *testing.T, dir string) int {
+	sum := int64(0)
+	require.NoError(t, filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return ignoreGone(err)
+		}
+		info, err := d.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		return ignoreGone(err)
+	}))
+	return int(sum)
+}
+
+// ignoreGone forgives that a file was removed while it was looked at.
+func ignoreGone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,258 @@
+package coordinator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/coordinator/internal/identity"
+	"github.com/palisade-go/palisade/coordinator/internal/inject"
+	"github.com/palisade-go/palisade/transport"
+)
+
+// split is nodes with two different configurations on one network. The first
+// side has a quorum by its own configuration, the second has none by its own.
+type split struct {
+	t           *testing.T
+	dir         string
+	network     *transport.Memory // nil: TCP
+	addresses   map[coordinator.NodeID]string
+	one, other  []coordinator.NodeID
+	set         func(cfg *coordinator.Config, other bool)
+	open        map[coordinator.NodeID]*coordinator.Coordinator
+	keys        []string
+	what        string // the field of the birth certificate that differs
+	left, right string // its values
+}
+
+// splitElection is short, because most of these tests is waiting for elections
+// that must not succeed.
+const splitElection = 200 * time.Millisecond
+
+func (s *split) config(node coordinator.NodeID, other bool) coordinator.Config {
+	cfg := coordinator.Config{
+		Dir: filepath.Join(s.dir, fmt.Sprintf("node-%d", node)), Cluster: "split", NodeID: node,
+		Peers: s.peers(1, 2, 3), Groups: 8, ElectionTimeout: splitElection, TTL: 10 * splitElection,
+	}
+	s.set(&cfg, other)
+	return cfg
+}
+
+func (s *split) peers(ids ...coordinator.NodeID) map[coordinator.NodeID]string {
+	peers := make(map[coordinator.NodeID]string)
+	for _, id := range ids {
+		peers[id] = s.addresses[id]
+	}
+	return peers
+}
+
+func (s *split) start(node coordinator.NodeID) {
+	s.t.Helper()
+	require.NoError(s.t, s.tryStart(s.config(node, slices.Contains(s.other, node))))
+}
+
+func (s *split) tryStart(cfg coordinator.Config) error {
+	env := inject.Env{}
+	if s.network != nil {
+		env.Network = s.network
+	}
+	c, err := coordinator.Open(inject.With(context.Background(), env), cfg)
+	if err == nil {
+		s.open[cfg.NodeID] = c
+	}
+	return err
+}
+
+// closeAll closes all nodes at the same time: those without a quorum wait for
+// one first.
+func (s *split) closeAll() {
+	var closing sync.WaitGroup
+	for _, c := range s.open {
+		closing.Add(1)
+		go func() {
+			defer closing.Done()
+			if err := c.Close(); err != nil {
+				s.t.Errorf("close a node: %v", err)
+			}
+		}()
+	}
+	closing.Wait()
+	clear(s.open)
+}
+
+// ask lets one side hold keys of several groups and the other side try to get
+// them, by Acquire and by TryAcquire, for several election timeouts.
+func (s *split) ask() {
+	for _, node := range s.one {
+		require.NoError(s.t, s.open[node].WaitReady(patient(s.t)), "node %d", node)
+	}
+	for i, key := range s.keys {
+		lease, err := s.open[s.one[i%len(s.one)]].Acquire(patient(s.t), key)
+		require.NoError(s.t, err)
+		defer func() {
+			require.True(s.t, lease.Held())
+			require.NoError(s.t, lease.Release(patient(s.t)))
+		}()
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 6*splitElection)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, node := range s.other {
+		for _, key := range s.keys {
+			asking.Add(2)
+			go func() {
+				defer asking.Done()
+				_, err := s.open[node].Acquire(ctx, key)
+				s.isAlone(err, "Acquire", node)
+			}()
+			go func() {
+				defer asking.Done()
+				for ctx.Err() == nil {
+					_, err := s.open[node].TryAcquire(ctx, key)
+					s.isAlone(err, "TryAcquire", node)
+				}
+			}()
+		}
+		asking.Add(1)
+		go func() {
+			defer asking.Done()
+			s.isAlone(s.open[node].WaitReady(ctx), "WaitReady", node)
+		}()
+	}
+	asking.Wait()
+}
+
+// isAlone checks that a call failed because its node has no quorum: an answer
+// that the key is busy would be one of the other side.
+func (s *split) isAlone(err error, op string, node coordinator.NodeID) {
+	if !errors.Is(err, coordinator.ErrUnavailable) {
+		s.t.Errorf("%s on node %d: %v", op, node, err)
+	}
+}
+
+// called checks that the sides have tried to talk to one another.
+func (s *split) called() {
+	if s.network == nil {
+		return
+	}
+	for _, node := range s.other {
+		delivered := uint64(0)
+		for _, to := range s.one {
+			delivered += s.network.Stats(s.addresses[node], s.addresses[to]).Delivered
+		}
+		require.NotZero(s.t, delivered, "frames from node %d to %v", node, s.one)
+	}
+}
+
+// reopen checks that a directory is bound to the value that it was made with.
+func (s *split) reopen(node coordinator.NodeID) {
+	s.t.Helper()
+	other := slices.Contains(s.other, node)
+	stored, configured := s.left, s.right
+	if other {
+		stored, configured = configured, stored
+	}
+	cfg := s.config(node, !other)
+	err := s.tryStart(cfg)
+	require.Error(s.t, err)
+	if _, member := cfg.Peers[node]; !member {
+		require.ErrorIs(s.t, err, coordinator.ErrInvalid)
+		require.ErrorContains(s.t, err, fmt.Sprintf("NodeID %d is not in Peers", node))
+	} else {
+		var mismatch *identity.MismatchError
+		require.ErrorAs(s.t, err, &mismatch)
+		require.Equal(s.t, s.what, mismatch.What)
+		require.Equal(s.t, stored, mismatch.Stored)
+		require.Equal(s.t, configured, mismatch.Configured)
+		require.ErrorContains(s.t, err, s.what+": the directory was made with "+stored+", the configuration has "+configured)
+	}
+	require.NoError(s.t, s.tryStart(s.config(node, other)), "with its own configuration")
+}
+
+func TestDifferentConfigurationsCantSplitACluster(t *testing.T) {
+	type ids = []coordinator.NodeID
+	groups := split{
+		one: ids{1, 2}, other: ids{3}, what: "groups", left: "8", right: "16",
+		set: func(cfg *coordinator.Config, other bool) {
+			if other {
+				cfg.Groups = 16
+			}
+		},
+	}
+	members := split{
+		one: ids{1, 2, 3}, other: ids{4, 5}, what: "members", left: "[1 2 3]", right: "[1 2 3 4 5]",
+	}
+	epoch := split{
+		one: ids{1, 2}, other: ids{3}, what: "epoch", left: "0", right: "7",
+		set: func(cfg *coordinator.Config, other bool) {
+			if other {
+				cfg.Epoch = 7
+			}
+		},
+	}
+	cluster := split{
+		one: ids{1, 2}, other: ids{3}, what: "cluster", left: "split", right: "spilt",
+		set: func(cfg *coordinator.Config, other bool) {
+			if other {
+				cfg.Cluster = "spilt"
+			}
+		},
+	}
+	for _, c := range []struct {
+		name  string
+		split split
+		order ids
+		tcp   bool
+	}{
+		{"GroupsOfTheFirstNodeAreOthers", groups, ids{3, 1, 2}, false},
+		{"GroupsOfTheSecondNodeAreOthers", groups, ids{1, 3, 2}, false},
+		{"GroupsOfTheLastNodeAreOthers", groups, ids{1, 2, 3}, false},
+		{"GroupsAreOthersOverTCP", groups, ids{3, 1, 2}, true},
+		{"TwoWithFivePeersComeFirst", members, ids{4, 5, 1, 2, 3}, false},
+		{"TwoWithFivePeersComeInBetween", members, ids{1, 4, 2, 5, 3}, false},
+		{"TwoWithFivePeersComeLast", members, ids{1, 2, 3, 4, 5}, false},
+		{"TwoHaveFivePeersOverTCP", members, ids{4, 1, 2, 3, 5}, true},
+		{"EpochOfOneIsAnother", epoch, ids{3, 1, 2}, false},
+		{"ClusterOfOneIsAnother", cluster, ids{3, 1, 2}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel() // they mostly wait
+			s := c.split
+			s.t, s.dir, s.open = t, t.TempDir(), make(map[coordinator.NodeID]*coordinator.Coordinator)
+			s.keys = []string{"a", "b", "c"}
+			s.addresses = make(map[coordinator.NodeID]string)
+			for i, address := range freeAddresses(t, 5) {
+				s.addresses[coordinator.NodeID(i+1)] = address
+			}
+			if s.set == nil {
+				s.set = func(cfg *coordinator.Config, other bool) {
+					if other {
+						cfg.Peers = s.peers(1, 2, 3, 4, 5)
+					}
+				}
+			}
+			if !c.tcp {
+				s.network = transport.NewMemory(1)
+				t.Cleanup(func() { require.NoError(t, s.network.Close()) })
+			}
+			t.Cleanup(s.closeAll)
+			for _, node := range c.order {
+				s.start(node)
+			}
+			s.ask()
+			s.called()
+			s.closeAll()
+			for _, node := range c.order {
+				s.reopen(node)
+			}
+		})
+	}
+}
