@@ -128,13 +128,14 @@ func socketPair(t *testing.T) (net.Conn, *os.File) {
 	return conn, os.NewFile(uintptr(fds[1]), "socket pair")
 }
 
-// ready waits until all running nodes are ready.
-func (f *fleet) ready() {
+// ready waits until the nodes, by default all, are ready.
+func (f *fleet) ready(numbers ...coordinator.NodeID) {
 	f.t.Helper()
-	for _, number := range f.members() {
-		if p := f.running[number]; p != nil {
-			p.ask("WaitReady", Nothing{}, &Nothing{})
-		}
+	if len(numbers) == 0 {
+		numbers = f.members()
+	}
+	for _, number := range numbers {
+		f.running[number].ask("WaitReady", Nothing{}, &Nothing{})
 	}
 }
 

@@ -1,13 +1,16 @@
 package coordinator_test
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
@@ -15,47 +18,84 @@ import (
 	"github.com/palisade-go/palisade/coordinator"
 )
 
-// A cluster over TCP is opened and closed again and again in one process, with
-// the same directories and ports. Nothing of it stays.
+// A cluster over TCP is opened and stopped again and again in one process, with
+// the same directories and ports, in turn by Close and by Shutdown. No
+// goroutine, file or port of it stays.
 func TestNothingIsLeftAfterCloseAndShutdown(t *testing.T) {
 	const rounds = 20
 	dir := t.TempDir()
-	addresses := freeAddresses(t, 3)
 	peers := make(map[coordinator.NodeID]string)
-	for i, address := range addresses {
+	for i, address := range freeAddresses(t, 3) {
 		peers[coordinator.NodeID(i+1)] = address
 	}
-	round := func(stop func(*coordinator.Coordinator) error) {
+	others := goleak.IgnoreCurrent()
+	files := openFiles(t)
+	for round := range rounds {
 		var nodes []*coordinator.Coordinator
-		for id := range peers {
+		for id, address := range peers {
 			c, err := coordinator.Open(patient(t), coordinator.Config{
 				Dir: filepath.Join(dir, fmt.Sprintf("node-%d", id)), Cluster: "leaving", NodeID: id, Peers: peers,
-				Groups: 2, ElectionTimeout: splitElection,
+				Listen: address, Groups: 2, ElectionTimeout: 100 * time.Millisecond,
 			})
-			require.NoError(t, err)
+			require.NoError(t, err, "round %d", round)
 			nodes = append(nodes, c)
 		}
-		var leaving sync.WaitGroup
+		var leases []*coordinator.Lease
 		for _, c := range nodes {
-			require.NoError(t, c.WaitReady(patient(t)))
-			lease, err := c.Acquire(patient(t), "key")
-			require.NoError(t, err)
-			require.NoError(t, lease.Release(patient(t)))
-			leaving.Add(1)
-			defer func() {
-				go func() {
-					defer leaving.Done()
-					if err := stop(c); err != nil {
-						t.Errorf("stop: %v", err)
-					}
-				}()
-			}()
+			lease, err := c.Acquire(patient(t), fmt.Sprintf("key of node %d", c.Status().NodeID))
+			require.NoError(t, err, "round %d", round)
+			leases = append(leases, lease)
+		}
+		require.Greater(t, len(openFiles(t)), len(files), "while nodes are open")
+		stop := (*coordinator.Coordinator).Close
+		if round%2 == 1 {
+			for _, lease := range leases {
+				require.NoError(t, lease.Release(patient(t)), "round %d", round)
+			}
+			stop = func(c *coordinator.Coordinator) error { return c.Shutdown(patient(t)) }
+		}
+		stopAll(t, nodes, stop)
+		require.NoError(t, goleak.Find(others), "goroutines after round %d", round)
+		require.Equal(t, files, openFiles(t), "files after round %d", round)
+		for id, address := range peers {
+			l, err := net.Listen("tcp", address)
+			require.NoError(t, err, "the port of node %d after round %d", id, round)
+			require.NoError(t, l.Close())
 		}
 	}
-	_ = round
-	_ = rounds
-	_ = goleak.Find
-	_ = net.Listen
-	_ = os.ReadDir
-	_ = context.Background
+}
+
+// stopAll stops all nodes at the same time, so that none has to wait for an
+// answer of one that has gone.
+func stopAll(t *testing.T, nodes []*coordinator.Coordinator, stop func(*coordinator.Coordinator) error) {
+	var stopping sync.WaitGroup
+	for _, c := range nodes {
+		stopping.Add(1)
+		go func() {
+			defer stopping.Done()
+			if err := stop(c); err != nil {
+				t.Errorf("stop node %d: %v", c.Status().NodeID, err)
+			}
+		}()
+	}
+	stopping.Wait()
+}
+
+// openFiles returns what the process has open, by what the system calls it.
+func openFiles(t *testing.T) []string {
+	const dir = "/dev/fd"
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var open []string
+	for _, e := range entries {
+		target, err := os.Readlink(filepath.Join(dir, e.Name()))
+		switch {
+		case err == nil:
+			open = append(open, target)
+		case !errors.Is(err, fs.ErrNotExist): // it was the directory just read
+			open = append(open, e.Name()) // this system has no names for them
+		}
+	}
+	slices.Sort(open)
+	return open
 }

@@ -38,6 +38,7 @@ type nodeProcess struct {
 	node     *coordinator.Coordinator
 	controls inject.Controls
 	groups   int
+	ttl      time.Duration
 	leases   map[string]*coordinator.Lease
 	load     *load
 }
@@ -115,7 +116,7 @@ func (p *nodeProcess) Open(s NodeStart, host *string) error {
 	if err != nil {
 		return err
 	}
-	p.node, p.number, p.groups = node, s.NodeID, s.Groups
+	p.node, p.number, p.groups, p.ttl = node, s.NodeID, s.Groups, s.TTL
 	*host, err = os.Hostname()
 	return err
 }
@@ -148,6 +149,17 @@ func (p *nodeProcess) Held(key string, got *token.Token) error {
 	defer p.mu.Unlock()
 	*got = p.leases[key].Token()
 	return p.leases[key].Err()
+}
+
+// Ensure renews a lease that was taken, so that nearly all of its window
+// remains.
+func (p *nodeProcess) Ensure(key string, _ *Nothing) error {
+	p.mu.Lock()
+	lease := p.leases[key]
+	p.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return lease.Ensure(ctx, p.ttl*17/20)
 }
 
 // Holder returns the token of the key's lease, whoever has it; zero if it is

@@ -35,9 +35,6 @@ func (c *changes) request(r *request) {
 
 // drop takes r out by putting the last one in its stead.
 func (c *changes) drop(r *request) {
-	if r.change == 0 {
-		return
-	}
 	end := len(c.requests) - 1
 	last := c.requests[end]
 	c.requests[r.change-1] = last

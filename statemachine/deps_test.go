@@ -25,7 +25,7 @@ var allowedImports = map[string]string{
 	"encoding/hex":                          "DirectoryID in text",
 	"errors":                                "sentinels",
 	"fmt":                                   "errors and Dump",
-	"io":                                    "io.Writer of Dump, whence of a seek",
+	"io":                                    "io.Writer of Dump",
 	"iter":                                  "records and leases in sequence",
 	"math":                                  "borders of numbers",
 	"slices":                                "order",

@@ -26,12 +26,12 @@ func TestRandomAgainstModel(t *testing.T) {
 	first := time.Now().UnixNano()
 	t.Logf("first seed %d", first)
 	runs := int64(0)
-	for end := time.Now().Add(*randomTime); time.Now().Before(end) || runs < 70; runs++ {
+	for end := time.Now().Add(*randomTime); time.Now().Before(end) || runs < 32; runs++ {
 		runAgainstModel(t, first+runs, seen)
 	}
 	t.Logf("%d seeds: %v", runs, seen)
 	for _, kind := range []string{
-		"applied", "granted", "handed over", "queued", "slice",
+		"applied", "granted", "handed over", "queued",
 		"rejected superseded", "rejected left", "rejected other directory",
 		"refused busy", "refused queue full", "refused invalid", "refused version", "refused exhausted",
 		"ended released", "ended cancelled waiting", "ended expired", "ended expired waiting",

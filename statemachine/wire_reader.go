@@ -3,7 +3,6 @@ package statemachine
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -15,7 +14,7 @@ import (
 // that writer produces, so equal values have equal bytes.
 type reader struct {
 	data  []byte
-	src   bytes.Reader // over data
+	src   bytes.Reader // over the end of data
 	dec   *msgpack.Decoder
 	limit int // end of what may be read: of data, or of the frame being read
 	err   error
@@ -71,9 +70,7 @@ func (r *reader) peek(field string) (byte, bool) {
 // take returns the next n bytes, which must be there.
 func (r *reader) take(n int) []byte {
 	start := r.at()
-	if _, err := r.src.Seek(int64(n), io.SeekCurrent); err != nil {
-		r.fail("%v", err)
-	}
+	r.src.Reset(r.data[start+n:])
 	return r.data[start : start+n]
 }
 

@@ -133,6 +133,32 @@ func TestMemoryClose(t *testing.T) {
 		require.ErrorIs(t, err, transport.ErrClosed)
 		require.NoError(t, network.Close(), "a second time")
 	})
+	t.Run("EndsReceivesThatSendToEachOther", func(t *testing.T) {
+		// Each handler is in a Send that only the other listener's end lets
+		// go, so the listeners can't be closed one after the other.
+		network := newMemory(t, 1)
+		network.Delay("a", "b", time.Hour, time.Hour)
+		network.Delay("b", "a", time.Hour, time.Hour)
+		ended := make(chan error, 2)
+		for _, way := range [][2]string{{"a", "b"}, {"b", "a"}} {
+			_, err := network.Listen(way[0], handler(func([]byte) error {
+				link, err := network.Dial(context.Background(), way[0], way[1], transport.Messages)
+				for err == nil {
+					err = link.Send(nil)
+				}
+				ended <- err
+				return nil
+			}))
+			require.NoError(t, err)
+		}
+		send(t, dial(t, network, "c", "a"), "go")
+		send(t, dial(t, network, "c", "b"), "go")
+		full := func(from, to string) bool { return network.Stats(from, to).Sent == 1024 }
+		eventually(t, func() bool { return full("a", "b") && full("b", "a") }, "both fill their queues")
+		require.NoError(t, network.Close())
+		require.ErrorIs(t, <-ended, transport.ErrBroken)
+		require.ErrorIs(t, <-ended, transport.ErrBroken)
+	})
 	t.Run("WaitsForReceive", func(t *testing.T) {
 		network := transport.NewMemory(1)
 		entered, leave := make(chan struct{}), make(chan struct{})

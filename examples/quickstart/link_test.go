@@ -9,9 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// patience bounds what a test waits for.
-const patience = 10 * time.Second
-
 // echo answers every byte with the same byte, until the test ends.
 func echo(t *testing.T) (address string) {
 	t.Helper()
@@ -105,12 +102,21 @@ func TestLink(t *testing.T) {
 	})
 	t.Run("TheEndOfOneEndReachesTheOther", func(t *testing.T) {
 		l := newLink(t)
-		l.lead(echo(t))
-		conn := dial(t, l)
-		_, err := ask(conn, 'x')
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		require.NoError(t, conn.Close())
-		l.close() // returns only when nothing is carried any more
+		defer listener.Close()
+		l.lead(listener.Addr().String())
+		near := dial(t, l)
+		far, err := listener.Accept()
+		require.NoError(t, err)
+		defer far.Close()
+		require.NoError(t, far.SetDeadline(time.Now().Add(patience)))
+		_, err = near.Write([]byte("farewell"))
+		require.NoError(t, err)
+		require.NoError(t, near.Close())
+		text, err := io.ReadAll(far)
+		require.NoError(t, err)
+		require.Equal(t, "farewell", string(text))
 	})
 }
 

@@ -24,7 +24,7 @@ import (
 	"github.com/palisade-go/palisade/token"
 )
 
-// storyMax bounds the whole program. The story needs some 15 s.
+// storyMax bounds the whole program. The story needs some 10 s.
 const storyMax = 2 * time.Minute
 
 func main() {

@@ -51,8 +51,14 @@ type grant struct {
 	err   error
 }
 
+// patience bounds each wait of the story. It is far above what is needed, also
+// on a busy machine: what does not happen in that time does not happen.
+const patience = 30 * time.Second
+
 // await returns what comes on a channel, or why nothing did.
 func await[T any](ctx context.Context, what string, from <-chan T) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	select {
 	case v := <-from:
 		return v, nil
@@ -69,6 +75,8 @@ const pollEvery = 20 * time.Millisecond
 // waitUntil asks again and again until the answer is yes. A group that does
 // not answer in time, as on a very busy machine, is asked again.
 func waitUntil(ctx context.Context, what string, ask func() (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
 	for {

@@ -28,8 +28,9 @@ func (s *story) transferMoney(ctx context.Context) error {
 	before := b.sum()
 	s.tell("The bank has %d accounts. Their keys are spread over %d Raft groups.", len(accounts), spread)
 
-	// The first error ends the work of all.
-	ctx, cancel := context.WithCancel(ctx)
+	// A deadlock would end here, and so does the work of all with the first
+	// error.
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	ended := make(chan error, clerks)
 	for clerk := range clerks {
@@ -48,8 +49,8 @@ func (s *story) transferMoney(ctx context.Context) error {
 	if err := errors.Join(failed...); err != nil {
 		return err
 	}
-	s.tell("%d clerks on three nodes made %d transfers over three accounts each,", clerks, clerks*transfersEach)
-	s.tell("naming them in different orders. Nobody deadlocked.")
+	s.tell("%d clerks on three nodes took three accounts for each transfer, naming them in opposing orders.", clerks)
+	s.tell("They made all %d transfers: nobody deadlocked.", clerks*transfersEach)
 
 	if after := b.sum(); after != before {
 		return fmt.Errorf("there were %d in the bank, now there are %d", before, after)

@@ -49,10 +49,7 @@ func leaseRecords(key func(n uint64) []byte, n uint64, value []byte) (acquire, r
 // are deleted in the memory that they were written to, and only tombstones reach
 // the disk; in the second all records do, and are deleted there.
 func TestAMillionLeasesLeaveNothingOnDisk(t *testing.T) {
-	leases := uint64(500_000)
-	if testing.Short() {
-		leases = 50_000
-	}
+	leases := uint64(500_000 / sample)
 	rising := func(n uint64) []byte { return binary.BigEndian.AppendUint64([]byte("l"), n) }
 	scattered := func(n uint64) []byte { return binary.BigEndian.AppendUint64([]byte("l"), bits.Reverse64(n)) }
 	for name, c := range map[string]struct {
@@ -113,7 +110,7 @@ func TestImagesThatWereReplacedLeaveNothingOnDisk(t *testing.T) {
 	}
 	data := stream(t, source)
 	var peak uint64
-	for range 60 { // 120 MiB in all
+	for range 60 / sample { // 120 MiB in all
 		require.NoError(t, image.Recover(bytes.NewReader(data), nil))
 		peak = max(peak, dirBytes(t, dir), s.DiskBytes())
 	}

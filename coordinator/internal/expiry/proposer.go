@@ -112,7 +112,7 @@ func (p *Proposer) Observe(now clock.Instant, m *statemachine.Machine, events []
 // went or was followed by the next, is swept at once.
 func (p *Proposer) applied(now clock.Instant, m *statemachine.Machine, e statemachine.Applied) bool {
 	before, known := p.marks[e.Node]
-	followed := known && before.incarnation != e.Incarnation
+	followed := known && before.incarnation != 0 && before.incarnation != e.Incarnation
 	p.hear(now, e.Node, e.Incarnation, e.Number)
 	presence, ok := m.Presence(e.Node)
 	return followed || ok && presence.Left
@@ -239,7 +239,7 @@ func (p *Proposer) dueOf(now clock.Instant, m *statemachine.Machine, presence st
 	}
 	expire := statemachine.Expire{Node: presence.Node, Incarnation: mk.incarnation, Last: mk.batch, TTL: due}
 	if mk.expire != expire {
-		mk.expired = proposal{} // a larger T fell due: that is another proposal
+		mk.expired = proposal{} // the node was heard, or a larger T fell due
 	}
 	if p.again(now, &mk.expired, plan) {
 		mk.expire = expire
@@ -288,15 +288,14 @@ func (p *Proposer) again(now clock.Instant, made *proposal, plan *Plan) bool {
 	return true
 }
 
-// hear notes a batch of a node. What was proposed to expire named the batch
-// before it, so nothing is remembered of it.
+// hear notes a batch of a node.
 func (p *Proposer) hear(now clock.Instant, node statemachine.NodeID, incarnation statemachine.Incarnation, batch statemachine.BatchNumber) *mark {
 	mk := p.marks[node]
 	if mk == nil || mk.incarnation != incarnation {
 		mk = &mark{incarnation: incarnation}
 		p.marks[node] = mk
 	}
-	mk.batch, mk.heard, mk.expired = batch, now, proposal{}
+	mk.batch, mk.heard = batch, now
 	return mk
 }
 

@@ -1,7 +1,6 @@
 package expiry
 
 import (
-	"fmt"
 	"math/rand"
 	"testing"
 	"time"
@@ -144,105 +143,6 @@ func TestExpire(t *testing.T) {
 	})
 }
 
-func TestOffice(t *testing.T) {
-	t.Run("NothingIsProposedOutsideIt", func(t *testing.T) {
-		g := newGroup(t)
-		g.lease(1, 2*second, second)
-		g.restart(1)
-		g.at(time.Minute)
-		require.Equal(t, Plan{}, g.proposer.Due(g.now, g.machine))
-		g.proposer.TakeOffice(g.now)
-		require.NotEmpty(t, g.due().Batches)
-		g.proposer.LeaveOffice()
-		require.Equal(t, Plan{}, g.proposer.Due(g.now, g.machine))
-	})
-
-	t.Run("ANewLeaderGivesHalfOfT", func(t *testing.T) {
-		g := newGroup(t)
-		g.lease(1, 2*second, 0)
-		g.at(1900 * time.Millisecond)
-		g.proposer.TakeOffice(g.now)
-		require.Empty(t, g.run(2900*time.Millisecond))
-		require.Equal(t, g.expireOf(1, 2*second), g.one(g.due()))
-	})
-
-	t.Run("ANodeHeardInTheGraceLivesOn", func(t *testing.T) {
-		g := newGroup(t)
-		g.lease(1, 2*second, 0)
-		g.at(1900 * time.Millisecond)
-		g.proposer.TakeOffice(g.now)
-		require.Empty(t, g.run(2800*time.Millisecond))
-		g.send(1)
-		require.Empty(t, g.run(4800*time.Millisecond))
-		require.Len(t, g.due().Batches, 1)
-	})
-
-	t.Run("ElectionsMoreOftenThanTKeepNobodyAlivePastTwiceT", func(t *testing.T) {
-		for _, every := range []time.Duration{2 * second / 10, 2 * second / 3, 14 * second / 10, 19 * second / 10} {
-			t.Run(fmt.Sprintf("Every%v", every), func(t *testing.T) {
-				g := led(t)
-				g.lease(1, 2*second, 0)
-				var proposed [][]statemachine.Command
-				for next := every; len(proposed) == 0; next += every {
-					require.Less(t, g.now, clock.Instant(4*second+every))
-					proposed = g.run(min(next, 4*second))
-					if g.now == clock.Instant(4*second) {
-						proposed = append(proposed, g.due().Batches...)
-						break
-					}
-					g.proposer.LeaveOffice()
-					g.proposer.TakeOffice(g.now)
-				}
-				require.NotEmpty(t, proposed)
-				require.GreaterOrEqual(t, g.now, clock.Instant(2*second))
-				require.LessOrEqual(t, g.now, clock.Instant(4*second))
-			})
-		}
-	})
-
-	t.Run("WhatWasProposedInTheLastOneIsForgotten", func(t *testing.T) {
-		g := led(t)
-		g.lease(1, 2*second, 0)
-		g.run(2 * second)
-		require.Len(t, g.due().Batches, 1)
-		g.proposer.TakeOffice(g.now.Add(-10 * second))
-		g.proposer.last = g.now
-		require.Len(t, g.due().Batches, 1)
-	})
-
-	t.Run("IsLeftByALoopThatStoodStillForAQuarterOfTheSmallestT", func(t *testing.T) {
-		g := led(t)
-		g.lease(1, 2*second, 0)
-		g.lease(2, 8*second, 0)
-		g.due()
-		g.at(500 * time.Millisecond)
-		g.due()
-		g.at(1000*time.Millisecond + 1)
-		require.Equal(t, Plan{Barrier: true}, g.proposer.Due(g.now, g.machine))
-		require.False(t, g.proposer.InOffice())
-		require.Equal(t, Plan{}, g.proposer.Due(g.now, g.machine), "a barrier has to be passed first")
-	})
-
-	t.Run("AfterAStallNobodyIsExpiredWithoutGrace", func(t *testing.T) {
-		g := led(t)
-		g.lease(1, 2*second, 0)
-		g.due()
-		g.at(2500 * time.Millisecond) // long past the deadline
-		require.True(t, g.proposer.Due(g.now, g.machine).Barrier)
-		g.proposer.TakeOffice(g.now)
-		require.Empty(t, g.run(3500*time.Millisecond))
-		require.Len(t, g.due().Batches, 1)
-	})
-
-	t.Run("AStallWithoutRequestsIsNone", func(t *testing.T) {
-		g := led(t)
-		g.send(1)
-		g.due()
-		g.at(time.Hour)
-		g.due()
-	})
-}
-
 func TestResetCountsEveryPresenceAsHeardNowAndEveryLimitAsGrantedNow(t *testing.T) {
 	g := led(t)
 	g.lease(1, 2*second, 0)
@@ -257,95 +157,13 @@ func TestResetCountsEveryPresenceAsHeardNowAndEveryLimitAsGrantedNow(t *testing.
 	}, g.due().Batches)
 }
 
-func TestLimit(t *testing.T) {
-	t.Run("IsDueAtTheGrantPlusLimit", func(t *testing.T) {
-		g := led(t)
-		id := g.lease(1, time.Hour, 3*second)
-		require.Empty(t, g.run(3*second))
-		plan := g.due()
-		require.Equal(t, statemachine.ExpireLimit{Lease: id}, g.one(plan))
-		g.carry(plan.Batches)
-		require.Zero(t, g.machine.Stats().Leases)
-		require.Empty(t, g.run(10*second))
-	})
-
-	t.Run("GetsNoGraceFromAChangeOfLeader", func(t *testing.T) {
-		g := newGroup(t)
-		id := g.lease(1, time.Hour, 3*second)
-		g.at(3 * second)
-		g.proposer.TakeOffice(g.now)
-		require.Equal(t, statemachine.ExpireLimit{Lease: id}, g.one(g.due()))
-	})
-
-	t.Run("IsNotMovedByBatches", func(t *testing.T) {
-		g := led(t)
-		g.lease(1, time.Hour, 3*second)
-		g.run(2 * second)
-		g.send(1)
-		g.run(3 * second)
-		require.Len(t, g.due().Batches, 1)
-	})
-
-	t.Run("StartsAtTheGrantNotAtTheRequest", func(t *testing.T) {
-		g := led(t)
-		first := g.lease(1, time.Hour, 0)
-		lease, _ := g.machine.Lease(first)
-		g.send(2, statemachine.Acquire{Seq: 1, Claims: lease.Claims, Wait: true, TTL: time.Hour, Limit: 3 * second})
-		require.Empty(t, g.run(5*second))
-		g.send(1, statemachine.Release{Seq: first.Seq})
-		require.Empty(t, g.run(8*second))
-		require.Equal(t, statemachine.ExpireLimit{Lease: statemachine.LeaseID{Node: 2, Incarnation: 1, Seq: 1}}, g.one(g.due()))
-	})
-
-	t.Run("ShorterThanTheNextWakeUpAsksForAnEarlierOne", func(t *testing.T) {
-		g := led(t)
-		g.due()
-		g.lease(1, time.Hour, 100*time.Millisecond)
-		require.True(t, g.sooner)
-		g.lease(1, time.Hour, time.Hour)
-		require.False(t, g.sooner)
-	})
-
-	t.Run("ThatWasLostIsProposedAgainAfterTheRetryInterval", func(t *testing.T) {
-		g := led(t)
-		id := g.lease(1, time.Hour, 3*second)
-		g.run(3 * second)
-		require.Len(t, g.due().Batches, 1)
-		require.Empty(t, g.run(3*second+retry))
-		require.Equal(t, statemachine.ExpireLimit{Lease: id}, g.one(g.due()))
-	})
-
-	t.Run("ManyAreSpreadOverEntries", func(t *testing.T) {
-		g := led(t)
-		for range statemachine.SliceMax + 1 {
-			g.lease(1, time.Hour, 3*second)
-		}
-		g.run(3 * second)
-		plan := g.due()
-		require.Len(t, plan.Batches, 2)
-		require.Len(t, plan.Batches[0], statemachine.SliceMax)
-		require.Len(t, plan.Batches[1], 1)
-		g.carry(plan.Batches)
-		require.Zero(t, g.machine.Stats().Leases)
-	})
-
-	t.Run("OfALeaseThatEndedTakesNoMemory", func(t *testing.T) {
-		g := newGroup(t)
-		for range 1000 {
-			id := g.lease(1, time.Hour, time.Hour)
-			g.send(1, statemachine.Release{Seq: id.Seq})
-		}
-		require.Empty(t, g.proposer.limits.entries)
-		require.Empty(t, g.proposer.limits.byLease)
-	})
-
-	t.Run("OfALeaseGrantedAndReleasedInOneBatchIsNotTracked", func(t *testing.T) {
-		g := led(t)
-		g.send(1,
-			statemachine.Acquire{Seq: 1, Claims: []statemachine.Claim{{Key: "k", Mode: statemachine.Exclusive}}, TTL: second, Limit: second},
-			statemachine.Release{Seq: 1})
-		require.Empty(t, g.proposer.limits.entries)
-	})
+func TestResetForgetsWhatTheStateDoesNotHave(t *testing.T) {
+	g := led(t)
+	g.lease(1, time.Hour, second)
+	g.proposer.Reset(g.now, newGroup(t).machine)
+	require.Empty(t, g.proposer.limits.entries)
+	require.Empty(t, g.proposer.limits.byLease)
+	require.Zero(t, g.proposer.marks[1].incarnation)
 }
 
 func TestSweep(t *testing.T) {
@@ -369,9 +187,9 @@ func TestSweep(t *testing.T) {
 		g.send(1, statemachine.Leave{})
 		require.True(t, g.sooner)
 		require.Equal(t, statemachine.Sweep{Node: 1}, g.one(g.due()))
-		g.run(5 * second)
-		plan := g.due()
-		for _, commands := range plan.Batches {
+		again := g.run(5 * second)
+		require.NotEmpty(t, again)
+		for _, commands := range again {
 			require.Equal(t, []statemachine.Command{statemachine.Sweep{Node: 1}}, commands)
 		}
 	})
@@ -438,6 +256,12 @@ func TestWake(t *testing.T) {
 		g.lease(1, 2*second, 0)
 		g.run(1950 * time.Millisecond)
 		require.Equal(t, clock.Instant(2*second), g.due().Wake)
+	})
+
+	t.Run("IsTheLimitWhenThatComesFirst", func(t *testing.T) {
+		g := led(t)
+		g.lease(1, time.Hour, 100*time.Millisecond)
+		require.Equal(t, g.now.Add(100*time.Millisecond), g.due().Wake)
 	})
 
 	t.Run("IsTheRetryWhenThatComesFirst", func(t *testing.T) {

@@ -29,7 +29,7 @@ func TestRandomWorlds(t *testing.T) {
 	start := time.Now()
 	seed := start.UnixNano()
 	t.Logf("first seed %d", seed)
-	var total counts
+	total := counts{}
 	n := 0
 	for ; *randomSeeds > n || *randomSeeds == 0 && time.Since(start) < *randomTime; n++ {
 		w := newWorld(t, seed+int64(n))
@@ -48,8 +48,10 @@ func TestRandomWorlds(t *testing.T) {
 func TestStalledReplicaDoesNotKeepItsNode(t *testing.T) {
 	for seed := range int64(20) {
 		w := newWorld(t, seed+1)
-		w.fix(func() { w.calm() })
+		w.verbose = testing.Verbose()
+		w.calm()
 		one, two := w.nodes[0], w.nodes[1]
+		w.crown(two)
 		first := one.ask(Ask{Claims: claims([]string{"a"}), Wait: true, TTL: ttlShort})
 		w.until(time.Second, func() bool { return first.phase == callerHolds })
 		second := two.ask(Ask{Claims: claims([]string{"a"}), Wait: true, TTL: ttlShort})

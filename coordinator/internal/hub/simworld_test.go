@@ -72,7 +72,7 @@ func (h *happenings) Pop() any {
 }
 
 func newWorld(t *testing.T, seed int64) *world {
-	w := &world{t: t, seed: seed, random: rand.New(rand.NewSource(seed))}
+	w := &world{t: t, seed: seed, random: rand.New(rand.NewSource(seed)), count: counts{}}
 	w.oracle = newOracle(w)
 	for i := range 3 {
 		w.nodes = append(w.nodes, newNode(w, statemachine.NodeID(i+1)))
@@ -152,7 +152,7 @@ func (w *world) fault() {
 	if w.chance(25) {
 		lasts = w.between(0, 2*ttlLong)
 	}
-	switch w.random.Intn(12) {
+	switch w.random.Intn(13) {
 	case 0, 1:
 		w.elect()
 	case 2:
@@ -161,11 +161,11 @@ func (w *world) fault() {
 	case 3, 4:
 		n.pause(lasts)
 	case 5, 6:
-		w.count.cuts++
+		w.count["cuts"]++
 		n.cut = true
 		w.after(lasts, func() { n.cut = false; n.catchUp() })
 	case 7, 8:
-		w.count.stalls++
+		w.count["stalls"]++
 		n.stalled = true
 		w.after(lasts, func() { n.stalled = false; n.catchUp() })
 	case 9:
@@ -174,6 +174,8 @@ func (w *world) fault() {
 		n.leave(lasts)
 	case 11:
 		n.install()
+	case 12:
+		n.reopen()
 	}
 	w.after(w.between(50*time.Millisecond, 3*time.Second), w.fault)
 }
@@ -195,12 +197,17 @@ func (w *world) elect() {
 		})
 		return
 	}
-	w.count.elections++
+	w.count["elections"]++
+	w.crown(fit[w.random.Intn(len(fit))])
+}
+
+// crown makes a node the leader.
+func (w *world) crown(leader *node) {
 	w.term++
-	w.leader = fit[w.random.Intn(len(fit))]
-	w.trace("node %d leads", w.leader.id)
+	w.leader = leader
+	w.trace("node %d leads", leader.id)
 	for _, n := range w.nodes {
-		n.led(w.term, w.leader)
+		n.led(w.term, leader)
 	}
 }
 
@@ -221,9 +228,6 @@ func (w *world) calm() {
 	w.elect()
 }
 
-// fix runs something as the last fault of a world without any.
-func (w *world) fix(do func()) { do() }
-
 // propose carries data to the log: n's own batches, and its proposals as a
 // leader, which come there also when it no longer leads.
 func (w *world) propose(n *node, data []byte) {
@@ -232,14 +236,14 @@ func (w *world) propose(n *node, data []byte) {
 		switch {
 		case w.chance(15):
 			copies = 0
-			w.count.lost++
+			w.count["lost"]++
 		case w.chance(10):
 			copies = 2
-			w.count.doubled++
+			w.count["doubled"]++
 		}
 		if w.chance(10) {
 			most = ttlLong
-			w.count.late++
+			w.count["late"]++
 		}
 	}
 	for range copies {
@@ -259,7 +263,7 @@ func (w *world) commit(data []byte) {
 	batch, err := statemachine.DecodeBatch(data)
 	require.NoError(w.t, err)
 	w.log = append(w.log, batch)
-	w.count.entries++
+	w.count["entries"]++
 	w.oracle.committed(batch)
 	for _, n := range w.nodes {
 		n.catchUp()

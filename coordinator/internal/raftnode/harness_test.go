@@ -26,97 +26,9 @@ import (
 // a busy machine; a test that reaches it has failed.
 const patience = 60 * time.Second
 
-// recorder is a Sink that remembers all it was told.
-type recorder struct {
-	mu        sync.Mutex
-	changed   chan struct{} // closed and replaced at each change
-	entries   []entry
-	installed []State
-	leaders   []LeaderInfo
-	inside    int // calls that are running
-	overlaps  int // calls that met another one
-	closed    bool
-	late      int // calls after closed was set
-}
-
-func newRecorder() *recorder { return &recorder{changed: make(chan struct{})} }
-
-func (r *recorder) note(change func()) {
-	r.mu.Lock()
-	r.inside++
-	if r.inside > 1 {
-		r.overlaps++
-	}
-	if r.closed {
-		r.late++
-	}
-	r.mu.Unlock()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.inside--
-	change()
-	close(r.changed)
-	r.changed = make(chan struct{})
-}
-
-func (r *recorder) Applied(index statemachine.Index, events []statemachine.Event) {
-	r.note(func() { r.entries = append(r.entries, entry{index, events}) })
-}
-
-func (r *recorder) Installed(state State) {
-	r.note(func() { r.installed = append(r.installed, state) })
-}
-
-func (r *recorder) Leader(leader LeaderInfo) {
-	r.note(func() { r.leaders = append(r.leaders, leader) })
-}
-
-// await waits until holds, which is called with the recorder locked.
-func (r *recorder) await(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	for {
-		r.mu.Lock()
-		if holds() {
-			r.mu.Unlock()
-			return
-		}
-		changed := r.changed
-		r.mu.Unlock()
-		select {
-		case <-changed:
-		case <-timer.C:
-			require.FailNow(t, "waited too long for "+what)
-		}
-	}
-}
-
-// find returns the first event that matches.
-func (r *recorder) find(match func(statemachine.Event) bool) bool {
-	for _, e := range r.entries {
-		for _, event := range e.events {
-			if match(event) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// awaitEvent waits for an event.
-func (r *recorder) awaitEvent(t *testing.T, want statemachine.Event) {
-	t.Helper()
-	r.await(t, fmt.Sprintf("%T%+v", want, want), func() bool {
-		return r.find(func(e statemachine.Event) bool {
-			return fmt.Sprint(e) == fmt.Sprint(want) && fmt.Sprintf("%T", e) == fmt.Sprintf("%T", want)
-		})
-	})
-}
-
 // cluster is some nodes in one process.
 type cluster struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	network *transport.Memory // nil: the engine's own TCP
 	change  func(*Config)
@@ -153,7 +65,7 @@ func withConfig(change func(*Config)) option { return func(c *cluster) { c.chang
 func overTCP() option { return func(c *cluster) { c.network = nil } }
 
 // newCluster makes a cluster of n nodes, none of which runs.
-func newCluster(t *testing.T, n int, options ...option) *cluster {
+func newCluster(t testing.TB, n int, options ...option) *cluster {
 	c := &cluster{
 		t: t, dir: t.TempDir(), groups: 1, change: func(*Config) {},
 		network: transport.NewMemory(1),
@@ -184,7 +96,7 @@ func newCluster(t *testing.T, n int, options ...option) *cluster {
 }
 
 // start makes and starts a cluster of n nodes.
-func start(t *testing.T, n int, options ...option) *cluster {
+func start(t testing.TB, n int, options ...option) *cluster {
 	c := newCluster(t, n, options...)
 	for _, id := range c.members {
 		require.NoError(t, c.peers[id].start())
@@ -211,7 +123,7 @@ func (c *cluster) address(id statemachine.NodeID) string {
 
 // freeAddress returns a loopback address that nobody listened on a moment
 // ago. The engine refuses port 0.
-func freeAddress(t *testing.T) string {
+func freeAddress(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	defer listener.Close()

@@ -19,7 +19,7 @@ func marked(t *testing.T) Config {
 	return cfg
 }
 
-func readStatus(t *testing.T, dir string) raftpb.RaftDataStatus {
+func readStatus(t testing.TB, dir string) raftpb.RaftDataStatus {
 	content, err := readMark(dir, deploymentMark)
 	require.NoError(t, err)
 	var status raftpb.RaftDataStatus

@@ -33,8 +33,11 @@ func (n *Node) Read(ctx context.Context, group statemachine.GroupID, fn func(*st
 		case <-n.closing:
 			return ErrClosed
 		case <-ctx.Done():
-			return fmt.Errorf("raftnode: read group %d: %w (last attempt: %w)", group, context.Cause(ctx), last)
 		case <-pause.C:
+		}
+		// The pause may be over as well: what has ended does not read.
+		if ctx.Err() != nil {
+			return fmt.Errorf("raftnode: read group %d: %w (last attempt: %w)", group, context.Cause(ctx), last)
 		}
 		err := n.barrier(ctx, group, attempt)
 		if err == nil {

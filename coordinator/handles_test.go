@@ -1,0 +1,86 @@
+package coordinator_test
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/coordinator/locktest"
+)
+
+// Each acquire is its own owner, and its handle is its own.
+
+func TestS103TheSameNodeTwiceIsTwoOwners(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 1)
+	first := acquire(t, c.Node(1), "key")
+	second := ask(t, c.Node(1), "key")
+	awaitLine(t, c, c.Node(1), "key", 1)
+	second.waits()
+	release(t, first)
+	lease := second.granted()
+	require.Greater(t, lease.Token(), first.Token())
+	require.NoError(t, first.Release(patient(t)))
+	requireOpen(t, lease)
+	require.ErrorIs(t, first.Err(), coordinator.ErrReleased)
+}
+
+// The case asks for ten seconds: here are 8 times 150 rounds.
+func TestS106OneVariableUsedByManyGoroutines(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 1)
+	ctx := patient(t)
+	node := c.Node(1).Coordinator()
+	var shared atomic.Pointer[coordinator.Lease]
+	parallel(8, func(i int) {
+		for range 150 {
+			lease, err := node.Acquire(ctx, "key")
+			if err != nil || lease == nil {
+				t.Errorf("acquire: %v, %v", lease, err)
+				return
+			}
+			mine := lease.Token()
+			shared.Store(lease)
+			// Whoever's it is by now: it may be asked anything.
+			other := shared.Load()
+			_, _, _, _ = other.Held(), other.Token(), other.Remaining(), other.State()
+			if i%2 == 0 {
+				_ = other.Release(ctx)
+			}
+			if lease.Token() != mine {
+				t.Error("a lease has changed its token")
+			}
+			if err := lease.Release(ctx); err != nil {
+				t.Errorf("release: %v", err)
+			}
+		}
+	})
+	awaitNothingLeft(t, c)
+}
+
+func TestANilLeaseIsLost(t *testing.T) {
+
+	var none *coordinator.Lease
+	var noSet *coordinator.LeaseSet
+	for name, l := range map[string]interface {
+		handle
+		Key() string
+	}{"nil": none, "empty": &coordinator.Lease{}} {
+		t.Run(name, func(t *testing.T) {
+			require.Empty(t, l.Key())
+			requireLostHandle(t, l)
+		})
+	}
+	require.Zero(t, none.Token())
+	for name, s := range map[string]*coordinator.LeaseSet{"nilSet": noSet, "emptySet": {}} {
+		t.Run(name, func(t *testing.T) {
+			require.Empty(t, s.Keys())
+			tok, ok := s.Token("key")
+			require.Zero(t, tok)
+			require.False(t, ok)
+			requireLostHandle(t, s)
+		})
+	}
+}
