@@ -58,7 +58,7 @@ func (c *Coordinator) ask(g *group, own *ownership, ask hub.Ask) *call {
 	cl := &call{
 		ref: c.newRef(), group: g, owner: own, claims: ask.Claims, ttl: ask.TTL, out: make(chan answer, 1),
 	}
-	own.opened()
+	own.opened(cl)
 	g.mail.put(func(h *hub.Hub, now clock.Instant) {
 		g.calls[cl.ref] = cl
 		h.Acquire(cl.ref, ask, now)
@@ -110,12 +110,9 @@ func (cl *call) wait(ctx, life context.Context) (*hold, *failure) {
 // endOf says what the wait was for when its context ended: a turn in line,
 // or any answer at all.
 func (cl *call) endOf(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	switch {
-	case errors.Is(cause, errNoAnswer):
-		err = errNoAnswer
-	case cause != nil && !errors.Is(cause, err):
-		err = fmt.Errorf("%w: %w", err, cause)
+	err := endOf(ctx)
+	if errors.Is(err, errNoAnswer) {
+		err = errNoAnswer // the deadline is not the caller's
 	}
 	if cl.queued.Load() {
 		return fmt.Errorf("still in line: %s: %w", cl.group.ahead(cl.claims), err)

@@ -24,14 +24,34 @@ func (c *Coordinator) Shutdown(ctx context.Context) error {
 	}
 	c.refuse(ErrClosed)
 	for _, o := range c.ownerships() {
-		select {
-		case <-o.done:
-		case <-c.dead:
-		case <-ctx.Done():
-			return &Error{"Shutdown", keysText(o.keys), Unknown, fmt.Errorf("still held: %w", ctx.Err())}
+		if err := c.waitEnd(ctx, o); err != nil {
+			return &Error{"Shutdown", keysText(o.keys), Unknown, err}
 		}
 	}
 	return c.Close()
+}
+
+// waitEnd waits until a lease has ended, and if its owner released it, until
+// that is confirmed: the node must not go while somebody waits for the
+// confirmation. What is merely being withdrawn or was lost holds nothing up.
+func (c *Coordinator) waitEnd(ctx context.Context, o *ownership) error {
+	select {
+	case <-o.done:
+	case <-c.dead:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("still held: %w", endOf(ctx))
+	}
+	if !o.wasReleased() {
+		return nil
+	}
+	select {
+	case <-o.gone:
+	case <-c.dead:
+	case <-ctx.Done():
+		return fmt.Errorf("the release is not confirmed: %w", endOf(ctx))
+	}
+	return nil
 }
 
 // Close stops the node. All its leases end at once (they are lost, with

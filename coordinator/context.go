@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -113,8 +114,18 @@ func checkContext(op, key string, ctx context.Context) error {
 	if ctx == nil {
 		return &Error{op, key, NotApplied, fmt.Errorf("%w: the context is nil", ErrInvalid)}
 	}
-	if err := ctx.Err(); err != nil {
-		return &Error{op, key, NotApplied, fmt.Errorf("the context has ended already: %w", err)}
+	if ctx.Err() != nil {
+		return &Error{op, key, NotApplied, fmt.Errorf("the context has ended already: %w", endOf(ctx))}
 	}
 	return nil
+}
+
+// endOf returns the error of a context that has ended, with its cause if that
+// says more.
+func endOf(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause != nil && !errors.Is(cause, err) {
+		return fmt.Errorf("%w: %w", err, cause)
+	}
+	return err
 }

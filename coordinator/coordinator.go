@@ -185,7 +185,7 @@ func (c *Coordinator) WaitReady(ctx context.Context) error {
 		case c.life.Err() != nil:
 			err = context.Cause(c.life)
 		case ctx.Err() != nil:
-			err = fmt.Errorf("group %d: %w: %w", g.id, ErrUnavailable, ctx.Err())
+			err = fmt.Errorf("group %d: %w: %w", g.id, ErrUnavailable, endOf(ctx))
 		default:
 			err = fmt.Errorf("group %d: %w: %w", g.id, ErrUnavailable, err)
 		}

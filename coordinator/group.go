@@ -169,6 +169,11 @@ func (g *group) carryOut(e hub.Effect) {
 		close(g.marks[e.Ref])
 		delete(g.marks, e.Ref)
 	case hub.Left:
+		// The releases under way are confirmed by it: the group has nothing of
+		// this node any more, or is about to end the rest.
+		for ref := range g.calls {
+			g.over(ref)
+		}
 		g.leftOnce.Do(func() { close(g.left) })
 	case hub.Fatal:
 		g.fatal(e.Err)

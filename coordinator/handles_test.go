@@ -61,7 +61,6 @@ func TestS106OneVariableUsedByManyGoroutines(t *testing.T) {
 }
 
 func TestANilLeaseIsLost(t *testing.T) {
-
 	var none *coordinator.Lease
 	var noSet *coordinator.LeaseSet
 	for name, l := range map[string]interface {

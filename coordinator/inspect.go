@@ -89,7 +89,7 @@ func (c *Coordinator) query(ctx context.Context, op, key string, fn func(context
 	case c.life.Err() != nil:
 		err = context.Cause(c.life)
 	case ctx.Err() != nil:
-		err = fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err())
+		err = fmt.Errorf("%w: %w", ErrUnavailable, endOf(ctx))
 	case errors.Is(err, raftnode.ErrClosed):
 		err = ErrClosed
 	default:

@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator/internal/hub"
+	"github.com/palisade-go/palisade/statemachine"
 )
 
 func TestHistogramBucketsDouble(t *testing.T) {
@@ -19,4 +22,16 @@ func TestHistogramBucketsDouble(t *testing.T) {
 	require.Equal(t, uint64(2), r.Counts[2], "2 and 3 µs")
 	require.Equal(t, uint64(1), r.Counts[10], "1 ms is below 2^10 µs")
 	require.Equal(t, uint64(1), r.Counts[histogramBuckets-1], "the last takes the rest")
+}
+
+func TestEveryRefusalAndLossIsCountedOnce(t *testing.T) {
+	m := &metrics{}
+	for reason := statemachine.RefusedBusy; reason <= statemachine.RefusedExhausted; reason++ {
+		m.refused(reason)
+	}
+	for reason := hub.LostWindow; reason <= hub.LostUnknown; reason++ {
+		m.lost(reason)
+	}
+	require.Equal(t, []uint64{1, 1, 3}, []uint64{m.refusedBusy.Load(), m.refusedQueue.Load(), m.refusedOth.Load()})
+	require.Equal(t, []uint64{1, 1, 3}, []uint64{m.lostWindow.Load(), m.lostLimit.Load(), m.lostGroup.Load()})
 }

@@ -37,6 +37,7 @@ type ownership struct {
 	gone       chan struct{}
 
 	mu      sync.Mutex
+	asking  *call // the last request to a group; nil before the first
 	holds   []*hold
 	open    int           // requests to groups that are not over
 	end     error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
@@ -59,10 +60,22 @@ func newOwnership(ctx context.Context, c *Coordinator, keys []string, ttl time.D
 }
 
 // opened counts a request to a group, before it is made.
-func (o *ownership) opened() {
+func (o *ownership) opened(cl *call) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.asking = cl
 	o.open++
+}
+
+// leftBy says what a caller was waiting for whose context has ended.
+func (o *ownership) leftBy(ctx context.Context) error {
+	o.mu.Lock()
+	cl := o.asking
+	o.mu.Unlock()
+	if cl == nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, endOf(ctx))
+	}
+	return cl.endOf(ctx)
 }
 
 // closed counts a request of which its group has nothing left. Called by the
@@ -285,17 +298,24 @@ func (o *ownership) release(ctx context.Context) error {
 	}
 	select {
 	case <-o.gone:
-		return nil
-	default:
+	case <-ctx.Done():
+		err = fmt.Errorf("not confirmed yet, it goes on in the background: %w", endOf(ctx))
+	case <-o.c.dead:
+		err = ErrClosed
 	}
 	select {
-	case <-o.gone:
+	case <-o.gone: // whatever else has happened at the same time
 		return nil
-	case <-ctx.Done():
-		return o.error("Release", Unknown, fmt.Errorf("not confirmed yet, it goes on in the background: %w", ctx.Err()))
-	case <-o.c.dead:
-		return o.error("Release", Unknown, ErrClosed)
+	default:
+		return o.error("Release", Unknown, err)
 	}
+}
+
+// wasReleased reports whether its owner has released it.
+func (o *ownership) wasReleased() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.handed && o.end == ErrReleased
 }
 
 // abandon ends an ownership that never came into its caller's hands.
@@ -365,7 +385,7 @@ func (o *ownership) renew(ctx context.Context, h *hold, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		giveUp()
-		return o.error("Ensure", Unknown, fmt.Errorf("%w: %w", ErrUnavailable, ctx.Err()))
+		return o.error("Ensure", Unknown, fmt.Errorf("%w: %w", ErrUnavailable, endOf(ctx)))
 	case <-o.done:
 		giveUp()
 		return o.error("Ensure", NotApplied, o.Err())

@@ -37,25 +37,26 @@ var errCallersLeft = errors.New("all callers have left")
 // withdrawn or given back is not joined: the new one goes out afterwards.
 func (s *sharedRequests) acquire(ctx context.Context, r *request) (*ownership, error) {
 	for {
-		sr, wait, err := s.join(ctx, r)
+		sr, first, err := s.join(ctx, r)
 		if err != nil {
 			return nil, err
 		}
-		if !wait {
+		if first == nil {
 			return s.answer(ctx, sr, r)
 		}
 		select {
-		case <-sr.owner.gone:
+		case <-first:
 		case <-ctx.Done():
-			return nil, &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("an earlier request %q is still being withdrawn: %w", r.id, ctx.Err())}
+			return nil, &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("%w: an earlier request %q is not settled: %w", ErrUnavailable, r.id, endOf(ctx))}
 		case <-s.c.life.Done():
 			return nil, &Error{r.op, keysText(r.keys), NotApplied, context.Cause(s.c.life)}
 		}
 	}
 }
 
-// join counts a caller in; wait says that the request has to be gone first.
-func (s *sharedRequests) join(ctx context.Context, r *request) (sr *sharedRequest, wait bool, err error) {
+// join counts a caller in. If something else has to happen first, it returns
+// a channel that is closed then.
+func (s *sharedRequests) join(ctx context.Context, r *request) (sr *sharedRequest, first <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sr = s.byID[r.id]
@@ -63,14 +64,19 @@ func (s *sharedRequests) join(ctx context.Context, r *request) (sr *sharedReques
 	case sr == nil:
 		sr = s.startLocked(ctx, r)
 	case sr.left || sr.isAnswered() && (sr.err != nil || sr.owner.Err() != nil):
-		return sr, true, nil
+		return nil, sr.owner.gone, nil
 	case !sr.request.sameAs(r):
-		return nil, false, &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("%w: request id %q is in use with other keys, ttl or max hold", ErrInvalid, r.id)}
-	case r.try && !sr.request.try && !sr.isAnswered():
-		return nil, false, &Error{r.op, keysText(r.keys), NotApplied, &BusyError{}}
+		return nil, nil, &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("%w: request id %q is in use with other keys, ttl or max hold", ErrInvalid, r.id)}
+	case sr.isAnswered() || r.try == sr.request.try:
+	case r.try:
+		return nil, nil, &Error{r.op, keysText(r.keys), NotApplied, &BusyError{}}
+	default:
+		// A try does not stand in line; whether it gets the lease has to be
+		// known first.
+		return nil, sr.answered, nil
 	}
 	sr.callers++
-	return sr, false, nil
+	return sr, nil, nil
 }
 
 func (sr *sharedRequest) isAnswered() bool {
@@ -116,21 +122,30 @@ func (s *sharedRequests) answer(ctx context.Context, sr *sharedRequest, r *reque
 	select {
 	case <-sr.answered:
 	case <-ctx.Done():
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if !sr.isAnswered() {
-			sr.callers--
-			if sr.callers == 0 {
-				sr.left = true
-				sr.cancel(errCallersLeft)
-			}
-			return nil, &Error{r.op, keysText(r.keys), Unknown, fmt.Errorf("request %q: %w", r.id, ctx.Err())}
+		if s.leave(sr) {
+			return nil, &Error{r.op, keysText(r.keys), Unknown, fmt.Errorf("request %q: %w", r.id, sr.owner.leftBy(ctx))}
 		}
 	}
 	if sr.err != nil {
 		return nil, sr.err
 	}
 	return sr.owner, nil
+}
+
+// leave counts a caller out who waits no longer; with the last one the request
+// is withdrawn. It does nothing and returns false if the answer is there.
+func (s *sharedRequests) leave(sr *sharedRequest) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if sr.isAnswered() {
+		return false
+	}
+	sr.callers--
+	if sr.callers == 0 {
+		sr.left = true
+		sr.cancel(errCallersLeft)
+	}
+	return true
 }
 
 // pending reports whether a request with the id waits, or is being withdrawn

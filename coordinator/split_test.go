@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -74,17 +75,7 @@ func (s *split) tryStart(cfg coordinator.Config) error {
 // closeAll closes all nodes at the same time: those without a quorum wait for
 // one first.
 func (s *split) closeAll() {
-	var closing sync.WaitGroup
-	for _, c := range s.open {
-		closing.Add(1)
-		go func() {
-			defer closing.Done()
-			if err := c.Close(); err != nil {
-				s.t.Errorf("close a node: %v", err)
-			}
-		}()
-	}
-	closing.Wait()
+	stopAll(s.t, slices.Collect(maps.Values(s.open)), (*coordinator.Coordinator).Close)
 	clear(s.open)
 }
 
@@ -94,47 +85,43 @@ func (s *split) ask() {
 	for _, node := range s.one {
 		require.NoError(s.t, s.open[node].WaitReady(patient(s.t)), "node %d", node)
 	}
+	var leases []*coordinator.Lease
 	for i, key := range s.keys {
-		lease, err := s.open[s.one[i%len(s.one)]].Acquire(patient(s.t), key)
+		lease, err := s.open[s.one[i%len(s.one)]].Acquire(patient(s.t), key, coordinator.WithTTL(long))
 		require.NoError(s.t, err)
-		defer func() {
-			require.True(s.t, lease.Held())
-			require.NoError(s.t, lease.Release(patient(s.t)))
-		}()
+		leases = append(leases, lease)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 6*splitElection)
-	defer cancel()
 	var asking sync.WaitGroup
-	for _, node := range s.other {
-		for _, key := range s.keys {
-			asking.Add(2)
-			go func() {
-				defer asking.Done()
-				_, err := s.open[node].Acquire(ctx, key)
-				s.isAlone(err, "Acquire", node)
-			}()
-			go func() {
-				defer asking.Done()
-				for ctx.Err() == nil {
-					_, err := s.open[node].TryAcquire(ctx, key)
-					s.isAlone(err, "TryAcquire", node)
-				}
-			}()
-		}
+	try := func(op string, node coordinator.NodeID, call func(context.Context) error) {
 		asking.Add(1)
 		go func() {
 			defer asking.Done()
-			s.isAlone(s.open[node].WaitReady(ctx), "WaitReady", node)
+			ctx, cancel := context.WithTimeout(context.Background(), 6*splitElection)
+			defer cancel()
+			// An answer that the key is busy would be one of the other side.
+			if err := call(ctx); !errors.Is(err, coordinator.ErrUnavailable) {
+				s.t.Errorf("%s on node %d: %v", op, node, err)
+			}
 		}()
 	}
+	for _, node := range s.other {
+		c := s.open[node]
+		for _, key := range s.keys {
+			try("Acquire", node, func(ctx context.Context) error {
+				_, err := c.Acquire(ctx, key)
+				return err
+			})
+			try("TryAcquire", node, func(ctx context.Context) error { // gives up after 3 election timeouts
+				_, err := c.TryAcquire(ctx, key)
+				return err
+			})
+		}
+		try("WaitReady", node, c.WaitReady)
+	}
 	asking.Wait()
-}
-
-// isAlone checks that a call failed because its node has no quorum: an answer
-// that the key is busy would be one of the other side.
-func (s *split) isAlone(err error, op string, node coordinator.NodeID) {
-	if !errors.Is(err, coordinator.ErrUnavailable) {
-		s.t.Errorf("%s on node %d: %v", op, node, err)
+	for _, lease := range leases {
+		require.NoError(s.t, lease.Err())
+		release(s.t, lease)
 	}
 }
 

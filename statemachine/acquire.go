@@ -23,7 +23,7 @@ func (m *Machine) acquire(p *member, c Acquire, at refusal) {
 	case !free && !c.Wait:
 		at.holders = m.holders(c.Claims)
 		m.refuse(at, RefusedBusy)
-	case !free && full:
+	case full:
 		at.holders = m.holders(c.Claims)
 		m.refuse(at, RefusedQueueFull)
 	case m.exhausted():

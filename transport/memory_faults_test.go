@@ -281,4 +281,8 @@ func TestHealAllEndsEveryFaultAndIsolation(t *testing.T) {
 		require.Equal(t, "arrives", in.next(t))
 	}
 	require.Empty(t, in, "once each")
+
+	inLater := listen(t, network, "later") // a way that was never used while "a" was isolated
+	send(t, dial(t, network, "a", "later"), "arrives")
+	require.Equal(t, "arrives", inLater.next(t))
 }

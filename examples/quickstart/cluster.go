@@ -28,9 +28,10 @@ var members = []coordinator.NodeID{1, 2, 3}
 // cluster is three nodes, each with a data directory, and a link from each to
 // each other.
 type cluster struct {
-	dir   string
-	nodes map[coordinator.NodeID]*coordinator.Coordinator
-	links map[route]*link
+	dir       string
+	nodes     map[coordinator.NodeID]*coordinator.Coordinator
+	addresses map[coordinator.NodeID]string // at which the nodes listen
+	links     map[route]*link
 }
 
 // route is one direction between two nodes.
@@ -40,9 +41,10 @@ type route struct{ from, to coordinator.NodeID }
 // every group has a leader and every node has caught up with it.
 func openCluster(ctx context.Context, dir string) (*cluster, error) {
 	c := &cluster{
-		dir:   dir,
-		nodes: map[coordinator.NodeID]*coordinator.Coordinator{},
-		links: map[route]*link{},
+		dir:       dir,
+		nodes:     map[coordinator.NodeID]*coordinator.Coordinator{},
+		addresses: map[coordinator.NodeID]string{},
+		links:     map[route]*link{},
 	}
 	if err := c.open(ctx); err != nil {
 		c.close()
@@ -75,13 +77,16 @@ func (c *cluster) open(ctx context.Context) error {
 // portsMax is how many ports are tried for a node.
 const portsMax = 5
 
-// start opens a node, for the first time or again, on a port that happens to
-// be free. Open does not wait for the other nodes.
+// start opens a node, for the first time or again on another port than before.
+// Open does not wait for the other nodes.
 func (c *cluster) start(ctx context.Context, id coordinator.NodeID) error {
 	for try := 1; ; try++ {
 		address, err := freeAddress()
 		if err != nil {
 			return err
+		}
+		if address == c.addresses[id] && try < portsMax {
+			continue
 		}
 		node, err := coordinator.Open(ctx, c.config(id, address))
 		if errors.Is(err, syscall.EADDRINUSE) && try < portsMax {
@@ -90,7 +95,7 @@ func (c *cluster) start(ctx context.Context, id coordinator.NodeID) error {
 		if err != nil {
 			return fmt.Errorf("node %d: %w", id, err)
 		}
-		c.nodes[id] = node
+		c.nodes[id], c.addresses[id] = node, address
 		for way, l := range c.links {
 			if way.to == id {
 				l.lead(address)

@@ -108,7 +108,7 @@ func (s *story) lostByItself(ctx context.Context, lease *coordinator.Lease) erro
 	status := s.cluster.node(1).Status()
 	switch {
 	case lease.Held():
-		return errors.New("Done is closed but Held is true")
+		return errors.New("the lease is done and yet held")
 	case lease.State() != coordinator.Lost:
 		return fmt.Errorf("the state of the lost lease is %v", lease.State())
 	case lease.Context().Err() == nil:

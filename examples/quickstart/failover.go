@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/palisade-go/palisade/coordinator"
 )
@@ -32,8 +31,12 @@ func (s *story) failLeader(ctx context.Context) error {
 	if err := s.cluster.waitReady(ctx, others(leader)...); err != nil {
 		return err
 	}
-	if now, _, err := s.leaderOf(ctx, owner); err != nil || now == leader {
-		return fmt.Errorf("node %d is stopped and still leads: %w", leader, err)
+	now, _, err := s.leaderOf(ctx, owner)
+	if err != nil {
+		return err
+	}
+	if now == leader {
+		return fmt.Errorf("node %d is stopped, and node %d still takes it for the leader", leader, owner)
 	}
 	s.tell("That node is cut off without a word and stopped. The other two elected a new leader.")
 
@@ -64,8 +67,8 @@ func (s *story) failLeader(ctx context.Context) error {
 	if err := s.cluster.waitReady(ctx, leader); err != nil {
 		return err
 	}
-	if now := s.cluster.node(leader).Status().Incarnation; now <= before {
-		return fmt.Errorf("node %d was incarnation %d, and after a restart it is %d", leader, before, now)
+	if again := s.cluster.node(leader).Status().Incarnation; again <= before {
+		return fmt.Errorf("node %d was incarnation %d, and after a restart it is %d", leader, before, again)
 	}
 	s.tell("The stopped node was started again from its files, at another port, and has caught up.")
 	return nil
@@ -75,14 +78,11 @@ func (s *story) failLeader(ctx context.Context) error {
 // TTL: a holder trusts it for 0.9 of that.
 const almostAll = coordinator.DefaultTTL*9/10 - electionTimeout
 
-// leaderPatience bounds how long acquireBesideLeader tries.
-const leaderPatience = 10 * time.Second
-
 // acquireBesideLeader acquires the document's key on a node that does not lead
 // the key's group. A group may change its leader at any time, so it looks
 // again afterwards, and starts anew if that has happened.
 func (s *story) acquireBesideLeader(ctx context.Context) (lease *coordinator.Lease, owner, leader coordinator.NodeID, err error) {
-	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		leader, term, err := s.leaderOf(ctx, 1)

@@ -46,6 +46,7 @@ func TestExpire(t *testing.T) {
 	t.Run("CoversWaits", func(t *testing.T) {
 		g := led(t)
 		id := g.lease(1, time.Hour, 0)
+		g.due()
 		lease, _ := g.machine.Lease(id)
 		g.send(2, statemachine.Acquire{Seq: 1, Claims: lease.Claims, Wait: true, TTL: 2 * second})
 		require.True(t, g.sooner, "the pace was that of an hour")

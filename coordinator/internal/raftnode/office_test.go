@@ -92,6 +92,20 @@ func TestOffice(t *testing.T) {
 		})
 	})
 
+	t.Run("EndsALeaseAtItsLimitAlsoAfterARestart", func(t *testing.T) {
+		p := start(t, 1).peers[1]
+		p.send(1, statemachine.Acquire{
+			Seq: 1, Claims: []statemachine.Claim{{Key: "k", Mode: statemachine.Exclusive}}, TTL: time.Hour, Limit: ttl,
+		})
+		p.stop()
+		restarted := time.Now()
+		require.NoError(t, p.start())
+		p.sinks[0].awaitEvent(t, statemachine.Ended{
+			Lease: statemachine.LeaseID{Node: 1, Incarnation: 1, Seq: 1}, Reason: statemachine.EndLimit,
+		})
+		require.GreaterOrEqual(t, time.Since(restarted), ttl, "it starts anew")
+	})
+
 	t.Run("IsTakenAnewAfterAStallWhichCostsNobodyALease", func(t *testing.T) {
 		clocks := make(map[statemachine.NodeID]*skewed)
 		c := start(t, 3, withConfig(func(cfg *Config) {
