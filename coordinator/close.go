@@ -130,6 +130,12 @@ func (c *Coordinator) moveLeaderships() {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.ElectionTimeout)
 	defer cancel()
+	// A node that has an entry to apply, the last one of leave for example,
+	// does not take over, and the engine doesn't ask twice within an election
+	// timeout.
+	applied := time.NewTimer(c.cfg.ElectionTimeout / 10)
+	defer applied.Stop()
+	<-applied.C
 	for _, g := range c.groups {
 		if to, leads := c.successor(g); leads {
 			// The engine takes a transfer as a wish; what came of it is seen

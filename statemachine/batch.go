@@ -89,7 +89,8 @@ type ExpireLimit struct{ Lease LeaseID }
 type Sweep struct{ Node NodeID }
 
 // Upgrade raises the group's machine version. It does nothing when the
-// presence of any member is missing or speaks less.
+// presence of any member is missing or speaks less. When it takes effect, what
+// follows in its batch is refused.
 type Upgrade struct{ Version Version }
 
 // Unknown stands for a command that this binary or the group's machine

@@ -53,9 +53,7 @@ func New(g Genesis) *Machine {
 func (m *Machine) Apply(index Index, b Batch) []Event {
 	m.advance(index)
 	if b.Node == 0 {
-		for i, c := range b.Commands {
-			m.applyLeaders(c, refusal{ordinal: i, seq: seqOf(c)})
-		}
+		m.applyLeaders(&b)
 	} else {
 		m.applyNodes(&b)
 	}
@@ -121,8 +119,22 @@ func (m *Machine) applyNodesCommand(p *member, c Command, at refusal) {
 	}
 }
 
-// applyLeaders applies one of the leader's own commands.
-func (m *Machine) applyLeaders(c Command, at refusal) {
+// applyLeaders applies a batch of the leader. What follows an Upgrade that
+// took effect is refused, unread: it was written under the old rules, and a
+// binary that does not know the new ones must stop with this index, having done
+// what the others did.
+func (m *Machine) applyLeaders(b *Batch) {
+	version := m.meta.Version
+	for i, c := range b.Commands {
+		if m.meta.Version != version {
+			m.refuse(refusal{ordinal: i}, RefusedInvalid)
+			continue
+		}
+		m.applyLeadersCommand(c, refusal{ordinal: i, seq: seqOf(c)})
+	}
+}
+
+func (m *Machine) applyLeadersCommand(c Command, at refusal) {
 	if !m.gate(c, at) {
 		return
 	}

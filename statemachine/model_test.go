@@ -47,7 +47,12 @@ func (m *model) apply(index Index, b Batch) []Event {
 		}
 		m.say(Applied{b.Node, b.Incarnation, b.Number})
 	}
+	version := m.meta.Version
 	for i, c := range b.Commands {
+		if m.meta.Version != version {
+			m.say(Refused{b.Node, b.Incarnation, b.Number, i, 0, RefusedInvalid, nil})
+			continue
+		}
 		refuse := func(seq Seq, why RefuseReason, holders []Holder) {
 			m.say(Refused{b.Node, b.Incarnation, b.Number, i, seq, why, holders})
 		}

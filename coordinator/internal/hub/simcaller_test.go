@@ -177,6 +177,7 @@ func (c *caller) effect(e Effect) {
 		if !open && (c.phase != callerGone || c.cancels > 0) {
 			wrong()
 		}
+		w.oracle.over(c)
 		w.count["refused"]++
 		c.over(callerRefused)
 	case Unavailable:
@@ -189,6 +190,7 @@ func (c *caller) effect(e Effect) {
 		if c.phase != callerHolds && c.phase != callerLost && (c.phase != callerGone || c.cancels > 0) {
 			wrong()
 		}
+		w.oracle.lost(c, e.Reason)
 		w.count["losses"]++
 		c.phase = callerLost
 	case Over:
@@ -198,6 +200,7 @@ func (c *caller) effect(e Effect) {
 			wrong()
 		}
 		if ends {
+			w.oracle.over(c)
 			c.over(callerOver)
 		}
 	case Reached:

@@ -46,9 +46,9 @@ type node struct {
 	callers  []*caller
 	byRef    map[Ref]*caller
 	refs     Ref
-	asked    map[Ref]bool             // an acquire of it was sent
-	numbers  statemachine.BatchNumber // the highest first sent
-	settled  clock.Instant            // when a batch was last seen applied
+	seqs     map[Ref][]statemachine.Seq // of the acquires that were sent
+	numbers  statemachine.BatchNumber   // the highest first sent
+	settled  clock.Instant              // when a batch was last seen applied
 	firsts   map[statemachine.BatchNumber]clock.Instant
 }
 
@@ -110,7 +110,7 @@ func (n *node) start() {
 	n.life++
 	n.running, n.leaving, n.paused, n.applying = true, false, false, false
 	n.held, n.mail, n.callers = nil, nil, nil
-	n.byRef, n.asked = map[Ref]*caller{}, map[Ref]bool{}
+	n.byRef, n.seqs = map[Ref]*caller{}, map[Ref][]statemachine.Seq{}
 	n.firsts = map[statemachine.BatchNumber]clock.Instant{}
 	n.known, n.term, n.barrier, n.numbers, n.hasHeard = 0, 0, 0, 0, false
 	n.settled = n.local()
@@ -297,11 +297,11 @@ func (n *node) tally(c statemachine.Command) {
 		seq = c.Seq
 	case statemachine.Acquire:
 		r := n.hub.bySeq[c.Seq]
-		if r != nil && n.asked[r.ref] {
-			n.w.count["asked again"]++
+		if r == nil {
+			return // it left in the same step
 		}
-		if r != nil {
-			n.asked[r.ref] = true
+		if n.seqs[r.ref] = append(n.seqs[r.ref], c.Seq); len(n.seqs[r.ref]) > 1 {
+			n.w.count["asked again"]++
 		}
 	}
 	if r := n.hub.bySeq[seq]; r != nil && r.late {

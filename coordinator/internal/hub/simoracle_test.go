@@ -18,7 +18,7 @@ type oracle struct {
 	dumps   []uint64 // of the state at each index
 	tokens  map[string]token.Token
 	batches map[statemachine.NodeID]statemachine.Applied
-	begun   map[statemachine.LeaseID]string // Queued or Granted, in the log
+	begun   map[statemachine.LeaseID]string // queued or granted in the log, or over
 }
 
 func newOracle(w *world) *oracle {
@@ -68,7 +68,7 @@ func (o *oracle) applied(e statemachine.Applied) {
 
 // begins: G9, no request takes its place or its keys twice.
 func (o *oracle) begins(id statemachine.LeaseID, how string) {
-	if before := o.begun[id]; before == how || before == "granted" {
+	if before := o.begun[id]; before == how || before == "granted" || before == "over" {
 		o.w.fail("%v was %s after it was %s", id, how, before)
 	}
 	o.begun[id] = how
@@ -105,6 +105,30 @@ func (o *oracle) ended(e statemachine.Ended) {
 				o.w.fail("%v ended (reason %d) while its owner trusts it", e.Lease, e.Reason)
 			}
 		}
+	}
+}
+
+// over: G10, the group has nothing of a request that is over, and never will
+// have again.
+func (o *oracle) over(c *caller) {
+	for _, seq := range c.n.seqs[c.ref] {
+		id := statemachine.LeaseID{Node: c.n.id, Incarnation: c.n.incarnation, Seq: seq}
+		_, isLease := o.machine.Lease(id)
+		_, isWait := o.machine.Wait(id)
+		if isLease || isWait {
+			o.w.fail("node %d, caller %d: it is over, and the group has %v", c.n.id, c.ref, id)
+		}
+		o.begun[id] = "over"
+	}
+}
+
+// lost: what is said to have ended in the group has ended there.
+func (o *oracle) lost(c *caller, reason LossReason) {
+	if reason == LostWindow || reason == LostLimit {
+		return
+	}
+	if _, isLease := o.machine.Lease(c.granted.Lease); isLease {
+		o.w.fail("node %d, caller %d: lost (%d), and the group has %v", c.n.id, c.ref, reason, c.granted.Lease)
 	}
 }
 

@@ -88,6 +88,14 @@ func (n *node) install() {
 	n.replace(n.load(imageOf(from)))
 }
 
+// recover brings a replica up that fell behind, by a snapshot or the log.
+func (n *node) recover() {
+	if n.w.chance(70) {
+		n.install()
+	}
+	n.catchUp()
+}
+
 // reopen opens the replica again, within the same process, with what the disk
 // has.
 func (n *node) reopen() {

@@ -163,11 +163,11 @@ func (w *world) fault() {
 	case 5, 6:
 		w.count["cuts"]++
 		n.cut = true
-		w.after(lasts, func() { n.cut = false; n.catchUp() })
+		w.after(lasts, func() { n.cut = false; n.recover() })
 	case 7, 8:
 		w.count["stalls"]++
 		n.stalled = true
-		w.after(lasts, func() { n.stalled = false; n.catchUp() })
+		w.after(lasts, func() { n.stalled = false; n.recover() })
 	case 9:
 		n.kill(lasts)
 	case 10:

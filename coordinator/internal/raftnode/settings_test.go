@@ -1,6 +1,7 @@
 package raftnode
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -20,6 +21,7 @@ func TestSettingsThatADirectoryIsBornWith(t *testing.T) {
 	require.EqualValues(t, 100, logStoreFormat)
 	require.EqualValues(t, 4096, sessionsMax)
 	require.EqualValues(t, 48, entryBatch)
+	require.Equal(t, fmt.Sprintf("dragonboat/4 exec=%d logstore=%s logstores=%d", execShards, logStoreName, logStores), EngineConstants)
 }
 
 func TestSettingsOfTheHost(t *testing.T) {
