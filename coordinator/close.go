@@ -125,35 +125,42 @@ func (c *Coordinator) leave() {
 // moveLeaderships hands what this node leads to others, so that they need no
 // election. It gives up after one election timeout.
 func (c *Coordinator) moveLeaderships() {
-	if len(c.cfg.Peers) == 1 {
+	led := c.led()
+	if len(c.cfg.Peers) == 1 || len(led) == 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.ElectionTimeout)
 	defer cancel()
 	// A node that has an entry to apply, the last one of leave for example,
-	// does not take over, and the engine doesn't ask twice within an election
-	// timeout.
+	// does not take over, and the engine does not ask twice within an election
+	// timeout. So the others get the time to apply it first.
 	applied := time.NewTimer(c.cfg.ElectionTimeout / 10)
 	defer applied.Stop()
 	<-applied.C
-	for _, g := range c.groups {
-		if to, leads := c.successor(g); leads {
-			// The engine takes a transfer as a wish; what came of it is seen
-			// from the leader that the replica follows.
-			_ = c.node.Transfer(g.id, to)
-		}
+	for _, g := range led {
+		// The engine takes a transfer as a wish; what came of it is seen from
+		// the leader that the replica follows.
+		_ = c.node.Transfer(g.id, c.successor(g))
 	}
-	for _, g := range c.groups {
+	for _, g := range led {
 		g.waitFollows(ctx, c.identity.Node)
 	}
 }
 
-// successor picks who shall lead a group that this node leads: the next
-// member, counted on by group, so that they don't all go to one.
-func (c *Coordinator) successor(g *group) (statemachine.NodeID, bool) {
-	if c.node.Leader(g.id).Leader != c.identity.Node {
-		return 0, false
+// led returns the groups that this node leads.
+func (c *Coordinator) led() []*group {
+	var led []*group
+	for _, g := range c.groups {
+		if c.node.Leader(g.id).Leader == c.identity.Node {
+			led = append(led, g)
+		}
 	}
+	return led
+}
+
+// successor picks who shall lead a group next: another member, counted on by
+// group, so that they don't all go to one.
+func (c *Coordinator) successor(g *group) statemachine.NodeID {
 	members := c.cfg.members()
 	others := make([]statemachine.NodeID, 0, len(members)-1)
 	for _, m := range members {
@@ -161,7 +168,7 @@ func (c *Coordinator) successor(g *group) (statemachine.NodeID, bool) {
 			others = append(others, m)
 		}
 	}
-	return others[int(g.id)%len(others)], true
+	return others[int(g.id)%len(others)]
 }
 
 // stopStores closes what lies under the engine, after the engine has stopped

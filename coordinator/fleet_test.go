@@ -225,22 +225,3 @@ func requestsIn(dump string) []string {
 	}
 	return found
 }
-
-// awaitEntry waits until an entry into the register, from a position on,
-// matches.
-func (f *fleet) awaitEntry(what string, from int, match func(Entry) bool) {
-	f.t.Helper()
-	enough := time.NewTimer(patience)
-	defer enough.Stop()
-	for {
-		found, moved := f.register.find(from, match)
-		if found {
-			return
-		}
-		select {
-		case <-moved:
-		case <-enough.C:
-			require.FailNow(f.t, "waited in vain for "+what)
-		}
-	}
-}

@@ -111,11 +111,11 @@ func (l *Lease) State() State { return l.owned().state() }
 func (l *Lease) Remaining() time.Duration { return l.owned().remaining() }
 
 // Ensure waits until at least d remain of the safe window, and renews if that
-// is needed: one log entry then, none otherwise. On success the lease was
-// owned with at least d remaining when Ensure returned. On failure nothing
-// has changed: ErrLeaseLost or ErrReleased if the lease has ended, ErrInvalid
-// if d can never remain, ErrUnavailable with the context's error if ctx ends
-// first.
+// is needed: one log entry then, or more if a round takes longer than d leaves
+// of the window; none otherwise. On success the lease was owned with at least
+// d remaining when Ensure returned. On failure nothing has changed:
+// ErrLeaseLost or ErrReleased if the lease has ended, ErrInvalid if d can never
+// remain, ErrUnavailable with the context's error if ctx ends first.
 func (l *Lease) Ensure(ctx context.Context, d time.Duration) error {
 	return l.owned().ensure(ctx, d)
 }

@@ -18,9 +18,6 @@ type load struct {
 	ctx     context.Context
 	stop    context.CancelFunc
 	workers sync.WaitGroup
-
-	mu    sync.Mutex
-	wrong error // the first finding
 }
 
 // Load is what a process is asked to do. Each worker keeps to one key.
@@ -47,7 +44,10 @@ func (p *nodeProcess) StartLoad(l Load, _ *Nothing) error {
 		go func() {
 			defer p.load.workers.Done()
 			for p.load.ctx.Err() == nil {
-				p.load.note(p.load.section(l.Keys[w%len(l.Keys)]))
+				if err := p.load.section(l.Keys[w%len(l.Keys)]); err != nil {
+					p.load.report(err)
+					return
+				}
 			}
 		}()
 	}
@@ -55,7 +55,7 @@ func (p *nodeProcess) StartLoad(l Load, _ *Nothing) error {
 }
 
 // Rest lets the workers finish, and waits until the node has nothing left in
-// any group. It returns what they found wrong.
+// any group.
 func (p *nodeProcess) Rest(Nothing, *Nothing) error {
 	p.load.stop()
 	p.load.workers.Wait()
@@ -71,19 +71,15 @@ func (p *nodeProcess) Rest(Nothing, *Nothing) error {
 			return fmt.Errorf("%d requests are left after the last caller", p.node.Status().Requests)
 		}
 	}
-	return p.load.wrong
+	return nil
 }
 
-func (l *load) note(err error) {
-	if err == nil {
-		return
+// report tells the parent what is wrong.
+func (l *load) report(wrong error) {
+	fault := fmt.Sprintf("node %d: %v", l.process.number, wrong)
+	if err := l.process.register.Call("Register.Report", fault, &Nothing{}); err != nil {
+		complain(errors.Join(wrong, err))
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.wrong == nil {
-		l.wrong = err
-	}
-	l.stop()
 }
 
 // section is one hold. What it returns is a fault of the locks; a lease that

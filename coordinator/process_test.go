@@ -28,26 +28,31 @@ func TestOneNodeKilledUnderLoadAndRestarted(t *testing.T) {
 	}
 	for round := 1; round <= 3; round++ {
 		victim := coordinator.NodeID(round)
-		s := f.register.catch(victim)
-		var inside Entry
-		select {
-		case inside = <-s.caught:
-		case <-time.After(patience):
-			require.FailNow(t, "the victim holds nothing", "node %d", victim)
-		}
+		mine := func(e Entry) bool { return e.Node == victim }
+		s, from := f.register.catch(victim)
+		f.register.await(t, fmt.Sprintf("node %d to hold something", victim), from, mine)
+		inside := <-s.caught
 		f.kill(victim)
 		s.free()
 
 		next := func(e Entry) bool { return e.Key == inside.Key && e.Token > inside.Token }
+		heir := fmt.Sprintf("the next holder of %q after node %d was killed", inside.Key, victim)
 		if round == 1 {
-			// Nobody tells the group that the holder is dead.
-			f.awaitEntry(fmt.Sprintf("the next holder of %q after node %d was killed", inside.Key, victim), 0, next)
+			f.register.await(t, heir, 0, next) // nobody has told the group that the holder is dead
 		}
 		before := f.register.size()
 		p := f.start(victim)
 		p.ask("StartLoad", work, &Nothing{})
-		f.awaitEntry(fmt.Sprintf("node %d to hold something again", victim), before, func(e Entry) bool { return e.Node == victim })
-		f.awaitEntry(fmt.Sprintf("the next holder of %q", inside.Key), 0, next)
+		f.register.await(t, fmt.Sprintf("node %d to hold something again", victim), before, mine)
+		f.register.await(t, heir, 0, next)
+	}
+	back := f.register.size()
+	for _, number := range f.members() {
+		for _, key := range keys {
+			f.register.await(t, fmt.Sprintf("node %d to hold %q", number, key), back, func(e Entry) bool {
+				return e.Node == number && e.Key == key
+			})
+		}
 	}
 	for _, p := range f.running {
 		p.ask("Rest", Nothing{}, &Nothing{})
@@ -59,7 +64,7 @@ func TestOneNodeKilledUnderLoadAndRestarted(t *testing.T) {
 			require.Contains(t, dump, fmt.Sprintf("presence %d incarnation=2 ", number), "group %d", i+1)
 		}
 	}
-	f.register.check(t, f.members(), keys)
+	f.register.check(t)
 	for _, number := range f.members() {
 		f.close(number)
 	}

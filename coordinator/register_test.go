@@ -19,9 +19,10 @@ type Register struct {
 	guard token.Guard
 
 	mu      sync.Mutex
-	moved   chan struct{} // closed and replaced at each entry
+	moved   chan struct{} // closed and replaced at each entry and fault
 	entries []Entry       // all that were accepted, in order
 	refused int
+	faults  []string // what the processes found wrong
 	snares  map[coordinator.NodeID]*snare
 }
 
@@ -43,8 +44,7 @@ func (r *Register) Enter(e Entry, refused *bool) error {
 	}
 	r.mu.Lock()
 	r.entries = append(r.entries, e)
-	close(r.moved)
-	r.moved = make(chan struct{})
+	r.moveLocked()
 	s := r.snares[e.Node]
 	delete(r.snares, e.Node)
 	r.mu.Unlock()
@@ -52,6 +52,20 @@ func (r *Register) Enter(e Entry, refused *bool) error {
 		s.caught <- e
 		<-s.freed
 	}
+	return nil
+}
+
+func (r *Register) moveLocked() {
+	close(r.moved)
+	r.moved = make(chan struct{})
+}
+
+// Report is told what a process found wrong with the locks.
+func (r *Register) Report(fault string, _ *Nothing) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults = append(r.faults, fault)
+	r.moveLocked()
 	return nil
 }
 
@@ -76,23 +90,36 @@ func (r *Register) judge(err error, refused *bool) (stop bool, fault error) {
 }
 
 // catch keeps a node inside of the next register that it enters, until free is
-// called.
-func (r *Register) catch(node coordinator.NodeID) *snare {
-	s := &snare{caught: make(chan Entry, 1), freed: make(chan struct{})}
+// called. from is the position that its entry will have, or one below.
+func (r *Register) catch(node coordinator.NodeID) (s *snare, from int) {
+	s = &snare{caught: make(chan Entry, 1), freed: make(chan struct{})}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.snares[node] = s
-	return s
+	return s, len(r.entries)
 }
 
 func (s *snare) free() { close(s.freed) }
 
-// find looks for an entry from the given position on. It returns a channel that
-// is closed at the next entry.
-func (r *Register) find(from int, match func(Entry) bool) (found bool, moved <-chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.ContainsFunc(r.entries[from:], match), r.moved
+// await waits until an entry, from a position on, matches. What a process has
+// found wrong fails the test at once.
+func (r *Register) await(t *testing.T, what string, from int, match func(Entry) bool) {
+	t.Helper()
+	ended := patient(t).Done()
+	for {
+		r.mu.Lock()
+		found, moved, faults := slices.ContainsFunc(r.entries[from:], match), r.moved, r.faults
+		r.mu.Unlock()
+		require.Empty(t, faults)
+		if found {
+			return
+		}
+		select {
+		case <-moved:
+		case <-ended:
+			require.FailNow(t, "waited in vain for "+what)
+		}
+	}
 }
 
 // size returns how many entries there are.
@@ -102,22 +129,17 @@ func (r *Register) size() int {
 	return len(r.entries)
 }
 
-// check verifies that all nodes entered the register of every key, and that
-// the tokens of each key only rose.
-func (r *Register) check(t *testing.T, nodes []coordinator.NodeID, keys []string) {
+// check verifies that the tokens of each key only rose, and that no process
+// has found anything wrong.
+func (r *Register) check(t *testing.T) {
+	t.Helper()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	require.Empty(t, r.faults)
 	last := make(map[string]token.Token)
-	seen := make(map[Entry]int)
 	for _, e := range r.entries {
 		require.Greater(t, e.Token, last[e.Key], "token of %q", e.Key)
 		last[e.Key] = e.Token
-		seen[Entry{Node: e.Node, Key: e.Key}]++
-	}
-	for _, node := range nodes {
-		for _, key := range keys {
-			require.NotZero(t, seen[Entry{Node: node, Key: key}], "holds of %q by node %d", key, node)
-		}
 	}
 	t.Logf("%d holds, %d steps refused because the lease was lost", len(r.entries), r.refused)
 }

@@ -25,3 +25,8 @@ func (k Kind) String() string {
 
 // Valid says whether k is one of the kinds.
 func (k Kind) Valid() bool { return k == Messages || k == Chunks }
+
+// protocol returns the name that ALPN knows the kind by. It is part of the
+// wire format; the number at its end is that of the form of hellos, answers
+// and frames.
+func (k Kind) protocol() string { return "palisade-" + k.String() + "/1" }

@@ -27,8 +27,10 @@ type Image struct {
 	change sync.Mutex
 	next   uint64 // number of the next new image; guarded by change
 
-	// mu is held for moments only. What is named in the engine and what is
-	// here change together under it.
+	// mu is held for moments only, never over a commit. Both fields change
+	// after the engine has accepted what they say, and before what they
+	// replace is deleted: who reads the old number in between, and opens its
+	// view under mu, finds the old image whole.
 	mu struct {
 		sync.Mutex
 		number  uint64 // of the named image; unnamed: there is none
@@ -68,11 +70,9 @@ func (i *Image) Commit(records []statemachine.Record) error {
 	if number != unnamed {
 		return i.write(number, records)
 	}
-	// The batch that begins an image names it too: no crash can leave records
-	// that the next Open would take for those of an abandoned image.
+	// The batch that begins an image names it too, so that this commit is
+	// atomic like any other.
 	number = i.next
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	err = i.store.change(func(batch *pebble.Batch) error {
 		if err := i.fill(batch, number, records); err != nil {
 			return err
@@ -82,8 +82,8 @@ func (i *Image) Commit(records []statemachine.Record) error {
 	if err != nil {
 		return err
 	}
-	i.mu.number = number
 	i.next++
+	i.setCurrent(number)
 	return nil
 }
 
@@ -157,6 +157,12 @@ func (i *Image) current() uint64 {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return i.mu.number
+}
+
+func (i *Image) setCurrent(number uint64) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.mu.number = number
 }
 
 func (i *Image) isRemoved() bool {

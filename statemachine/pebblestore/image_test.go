@@ -3,7 +3,6 @@ package pebblestore
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -89,27 +88,6 @@ func TestEach(t *testing.T) {
 		})
 		commit(t, image, set("z", "1"))
 	})
-}
-
-func TestKeyLayout(t *testing.T) {
-	s := openAt(t, vfs.NewMem())
-	image := imageOf(t, s, 0x0102, 3)
-	fillSmallImage(t, image)
-	require.NoError(t, image.Recover(bytes.NewReader(stream(t, image)), nil))
-	commit(t, image, set("b", "3"))
-	commit(t, imageOf(t, s, ^uint64(0), 4), set("k", "v"))
-	gone := imageOf(t, s, 7, 8)
-	commit(t, gone, set("k", "v"))
-	require.NoError(t, gone.Remove())
-
-	var dump bytes.Buffer
-	for _, key := range rawKeys(t, s) {
-		value, ok, err := s.get(key)
-		require.NoError(t, err)
-		require.True(t, ok)
-		fmt.Fprintf(&dump, "%x -> %x\n", key, value)
-	}
-	golden(t, "layout-v1.txt", dump.Bytes())
 }
 
 func TestSuccessorIsAboveEveryKeyWithThePrefix(t *testing.T) {

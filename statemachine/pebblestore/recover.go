@@ -96,14 +96,12 @@ func (i *Image) loadBatch(batch *pebble.Batch, number uint64, stream *streamRead
 
 // rename makes the image with that number the current one, unsynced.
 func (i *Image) rename(number uint64) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	err := i.store.change(func(batch *pebble.Batch) error {
 		return batch.Set(replicaKey(kindName, i.id), nameValue(number), nil)
 	})
 	if err != nil {
 		return err
 	}
-	i.mu.number = number
+	i.setCurrent(number)
 	return nil
 }

@@ -41,14 +41,14 @@ func (i *Image) Remove() error {
 
 // mark sets the removal mark, unsynced. No call enters the image any more.
 func (i *Image) mark() error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
 	err := i.store.change(func(batch *pebble.Batch) error {
 		return batch.Set(replicaKey(kindRemoved, i.id), nil, nil)
 	})
 	if err != nil {
 		return err
 	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.mu.removed = true
 	return nil
 }

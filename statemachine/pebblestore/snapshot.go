@@ -31,18 +31,27 @@ func (i *Image) Prepare() *Snapshot {
 	}
 	defer s.gate.leave()
 
+	sn := i.view()
+	if sn.view != nil {
+		// Close of the store waits for this call, so it finds the snapshot.
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.mu.snapshots[sn] = struct{}{}
+	}
+	return sn
+}
+
+// view returns a snapshot that the store does not know yet.
+func (i *Image) view() *Snapshot {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if i.mu.removed {
-		return &Snapshot{store: s, id: i.id, err: i.removedError()}
+	sn := &Snapshot{store: i.store, id: i.id, number: i.mu.number}
+	switch {
+	case i.mu.removed:
+		sn.err = i.removedError()
+	case i.mu.number != unnamed:
+		sn.view = i.store.db.NewSnapshot()
 	}
-	if i.mu.number == unnamed {
-		return &Snapshot{store: s, id: i.id}
-	}
-	sn := &Snapshot{store: s, id: i.id, number: i.mu.number, view: s.db.NewSnapshot()}
-	s.mu.Lock()
-	s.mu.snapshots[sn] = struct{}{}
-	s.mu.Unlock()
 	return sn
 }
 

@@ -50,14 +50,21 @@ func (s *Store) Image(group, replica uint64) (*Image, error) {
 		return nil, err
 	}
 	defer s.gate.leave()
-	id := replicaID{group, replica}
+	image, err := s.handle(replicaID{group, replica})
+	if err != nil {
+		return nil, err
+	}
+	if image.isRemoved() {
+		return nil, image.removedError()
+	}
+	return image, nil
+}
 
+// handle returns the one handle of the replica, and makes it if there is none.
+func (s *Store) handle(id replicaID) (*Image, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if image, ok := s.mu.images[id]; ok {
-		if image.isRemoved() {
-			return nil, fmt.Errorf("%w: %s", ErrRemoved, id)
-		}
 		return image, nil
 	}
 	if _, removed, err := s.get(replicaKey(kindRemoved, id)); err != nil {

@@ -4,43 +4,15 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"hash/crc32"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 	"testing/iotest"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 )
-
-// update rewrites the golden files. A format that changed needs a new version
-// and a new file; the old file stays, and must be read for ever.
-var update = flag.Bool("update", false, "rewrite testdata/golden")
-
-// golden compares got with the golden file.
-func golden(t *testing.T, name string, got []byte) []byte {
-	t.Helper()
-	path := filepath.Join("testdata", "golden", name)
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, got, 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, want, got, "the format of %s has changed", name)
-	return want
-}
-
-// smallImage is what the golden stream holds.
-var smallImage = map[string]string{"": "the empty key", "a": "", "b": "2", "\xff\x00": "\x00\x01\x02"}
-
-func fillSmallImage(t *testing.T, image *Image) {
-	commit(t, image, set("b", "1"), set("z", "gone"), set("", "the empty key"))
-	commit(t, image, set("b", "2"), del("z"), set("a", ""), set("\xff\x00", "\x00\x01\x02"))
-}
 
 func TestStreamFormat(t *testing.T) {
 	s := openAt(t, vfs.NewMem())
@@ -51,7 +23,7 @@ func TestStreamFormat(t *testing.T) {
 		golden(t, "stream-v1.bin", stream(t, image))
 	})
 	t.Run("OldStreamsAreReadForEver", func(t *testing.T) {
-		old, err := os.ReadFile(filepath.Join("testdata", "golden", "stream-v1.bin"))
+		old, err := os.ReadFile(goldenPath("stream-v1.bin"))
 		require.NoError(t, err)
 		other := imageOf(t, s, 2, 1)
 		require.NoError(t, other.Recover(bytes.NewReader(old), nil))
@@ -202,7 +174,7 @@ func FuzzRecoverNeverMixesImages(f *testing.F) {
 	s, err := Open(testDir, Options{FS: mem})
 	require.NoError(f, err)
 	defer s.Close()
-	old, err := os.ReadFile(filepath.Join("testdata", "golden", "stream-v1.bin"))
+	old, err := os.ReadFile(goldenPath("stream-v1.bin"))
 	require.NoError(f, err)
 	f.Add(old)
 	f.Add(old[:len(old)-1])

@@ -40,8 +40,13 @@ type Flight struct {
 type Batcher struct {
 	identity Identity
 	next     statemachine.BatchNumber
-	pending  []statemachine.Command
 	flights  []*Flight // by number, rising
+	// pending is what waits to be cut, and Acquires that were withdrawn
+	// since: those that acquires does not have.
+	pending   []statemachine.Command
+	acquires  map[statemachine.Seq]struct{}
+	withdrawn int // how many of pending
+	endings   int // Releases, Cancels and Leaves in pending
 	// settled is the highest number seen applied, settledSend its FirstSend.
 	settled     statemachine.BatchNumber
 	settledSend clock.Instant
@@ -49,22 +54,44 @@ type Batcher struct {
 
 // New returns a Batcher whose first batch has number 1.
 func New(identity Identity) *Batcher {
-	return &Batcher{identity: identity, next: 1}
+	return &Batcher{identity: identity, next: 1, acquires: map[statemachine.Seq]struct{}{}}
 }
 
 // Add puts a command in line for the next batch.
-func (b *Batcher) Add(c statemachine.Command) { b.pending = append(b.pending, c) }
+func (b *Batcher) Add(c statemachine.Command) {
+	b.pending = append(b.pending, c)
+	if a, ok := c.(statemachine.Acquire); ok {
+		b.acquires[a.Seq] = struct{}{}
+	}
+	if Ending(c) {
+		b.endings++
+	}
+}
 
 // Withdraw takes a pending Acquire out again, and reports whether it was
-// still pending: if so, the group never hears of it.
+// still pending: if so, the group never hears of it. It costs the same
+// however many are pending, on average: while a group is silent all its
+// callers give up one by one.
 func (b *Batcher) Withdraw(seq statemachine.Seq) bool {
-	for i, c := range b.pending {
-		if a, ok := c.(statemachine.Acquire); ok && a.Seq == seq {
-			b.keep(slices.Delete(b.pending, i, i+1))
-			return true
-		}
+	if _, ok := b.acquires[seq]; !ok {
+		return false
 	}
-	return false
+	delete(b.acquires, seq)
+	b.withdrawn++
+	if b.withdrawn > len(b.pending)/2 {
+		b.keep(slices.DeleteFunc(b.pending, b.isWithdrawn))
+		b.withdrawn = 0
+	}
+	return true
+}
+
+func (b *Batcher) isWithdrawn(c statemachine.Command) bool {
+	a, ok := c.(statemachine.Acquire)
+	if !ok {
+		return false
+	}
+	_, wanted := b.acquires[a.Seq]
+	return !wanted
 }
 
 // keep sets what is pending; with nothing left it gives the memory of a burst
@@ -72,15 +99,17 @@ func (b *Batcher) Withdraw(seq statemachine.Seq) bool {
 func (b *Batcher) keep(rest []statemachine.Command) {
 	b.pending = rest
 	if len(rest) == 0 {
-		b.pending = nil
+		b.DropPending()
 	}
 }
 
 // DropPending forgets all that was not cut yet.
-func (b *Batcher) DropPending() { b.pending = nil }
+func (b *Batcher) DropPending() {
+	b.pending, b.acquires, b.withdrawn, b.endings = nil, map[statemachine.Seq]struct{}{}, 0, 0
+}
 
 // Pending returns how many commands wait to be cut.
-func (b *Batcher) Pending() int { return len(b.pending) }
+func (b *Batcher) Pending() int { return len(b.pending) - b.withdrawn }
 
 // Flights returns what is in flight, by rising number. The slice is valid
 // until the next call that changes the Batcher.
@@ -126,27 +155,34 @@ func (b *Batcher) take(endingOnly bool) []statemachine.Command {
 			break
 		}
 		looked++
-		if endingOnly && !Ending(c) {
+		switch {
+		case b.isWithdrawn(c):
+			b.withdrawn--
+		case endingOnly && !Ending(c):
 			b.pending[kept] = c
 			kept++
-			continue
+		default:
+			taken = append(taken, c)
+			size += sizeOf(c)
+			b.taken(c)
 		}
-		taken = append(taken, c)
-		size += sizeOf(c)
 	}
 	b.keep(slices.Delete(b.pending, kept, looked))
 	return taken
 }
 
-// HasEnding reports whether a Release, Cancel or Leave is pending.
-func (b *Batcher) HasEnding() bool {
-	for _, c := range b.pending {
-		if Ending(c) {
-			return true
-		}
+// taken notes that a command is no longer pending.
+func (b *Batcher) taken(c statemachine.Command) {
+	if a, ok := c.(statemachine.Acquire); ok {
+		delete(b.acquires, a.Seq)
 	}
-	return false
+	if Ending(c) {
+		b.endings--
+	}
 }
+
+// HasEnding reports whether a Release, Cancel or Leave is pending.
+func (b *Batcher) HasEnding() bool { return b.endings > 0 }
 
 // Ending reports whether a command only ever gives something up. Those may
 // use new numbers even when a node has lost sight of the group.

@@ -1,8 +1,11 @@
 package batcher
 
 import (
+	"flag"
 	"fmt"
+	"math/rand"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +15,8 @@ import (
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/statemachine"
 )
+
+var replay = flag.Int64("seed", 0, "the seed to replay; 0 draws a new one")
 
 var self = Identity{Node: 3, Directory: statemachine.DirectoryID{7}, Incarnation: 5}
 
@@ -217,6 +222,82 @@ func TestWithdrawTakesOutAnAcquireThatWasNotCut(t *testing.T) {
 	require.False(t, b.Withdraw(1))
 	require.Equal(t, []statemachine.Command{statemachine.Release{Seq: 2}, acquire(3)}, cut(t, b, 0).Commands)
 	require.False(t, b.Withdraw(3), "it was cut")
+}
+
+// TestWithdrawnIsAsIfNeverAdded compares with a plain list.
+func TestWithdrawnIsAsIfNeverAdded(t *testing.T) {
+	seed := *replay
+	if seed == 0 {
+		seed = time.Now().UnixNano()
+	}
+	t.Logf("replay with: go test ./coordinator/internal/batcher -run %s -seed %d", t.Name(), seed)
+	random := rand.New(rand.NewSource(seed))
+	for range 200 {
+		b := New(self)
+		var plain []statemachine.Command
+		for range 100 {
+			switch seq := statemachine.Seq(1 + random.Intn(1000)); random.Intn(8) {
+			case 0, 1, 2:
+				isPending := slices.ContainsFunc(plain, func(c statemachine.Command) bool {
+					a, ok := c.(statemachine.Acquire)
+					return ok && a.Seq == seq
+				})
+				if !isPending { // seqs are never used twice
+					b.Add(acquire(seq))
+					plain = append(plain, acquire(seq))
+				}
+			case 3:
+				b.Add(statemachine.Release{Seq: seq})
+				plain = append(plain, statemachine.Release{Seq: seq})
+			case 4, 5, 6:
+				if len(plain) == 0 {
+					continue
+				}
+				i := random.Intn(len(plain))
+				if a, ok := plain[i].(statemachine.Acquire); ok {
+					require.True(t, b.Withdraw(a.Seq))
+					plain = slices.Delete(plain, i, i+1)
+				}
+			case 7:
+				ending := random.Intn(2) == 0
+				f, err := b.Cut(0, 1, ending)
+				require.NoError(t, err)
+				var want, rest []statemachine.Command
+				for _, c := range plain {
+					if ending && !Ending(c) {
+						rest = append(rest, c)
+					} else {
+						want = append(want, c)
+					}
+				}
+				require.Equal(t, want, f.Commands)
+				plain = rest
+			}
+			require.Equal(t, len(plain), b.Pending())
+			require.Equal(t, slices.ContainsFunc(plain, Ending), b.HasEnding())
+		}
+	}
+}
+
+// TestWithdrawCostsTheSameHoweverManyArePending counts what is moved: after
+// each half of the pending commands has gone, the rest is put together once.
+func TestWithdrawCostsTheSameHoweverManyArePending(t *testing.T) {
+	const burst = 200_000
+	b := New(self)
+	for seq := range statemachine.Seq(burst) {
+		b.Add(acquire(seq + 1))
+	}
+	moved := 0
+	for seq := statemachine.Seq(burst); seq > 0; seq-- { // the worst order for a search from the front
+		before := len(b.pending)
+		require.True(t, b.Withdraw(seq))
+		if len(b.pending) != before {
+			moved += before
+		}
+	}
+	require.Less(t, moved, 3*burst)
+	require.Zero(t, b.Pending())
+	require.Empty(t, b.pending)
 }
 
 func TestABatchHasBoundedCommands(t *testing.T) {

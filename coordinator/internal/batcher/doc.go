@@ -12,7 +12,8 @@
 //  3. When number m is seen applied, every n < m in flight is dead: the group
 //     will ignore it for ever. Its commands go back to the caller, who
 //     decides what is still wanted.
-//  4. At most FlightsMax batches are in flight, each at most CommandsMax
+//  4. What was withdrawn before it was cut is never sent.
+//  5. At most FlightsMax batches are in flight, each at most CommandsMax
 //     commands and about BytesMax bytes, so that no log entry is long.
 //
 // The package is pure: no clock, goroutine or channel. One caller at a time.

@@ -9,13 +9,14 @@
 //
 //	           Queued            Granted
 //	asked ------------> queued ------------> held
-//	  |  \                |                   | |
-//	  |   \ Refused       | Cancel            | | lost: window, expiry, limit
-//	  |    +--> (over)    v                   | v
-//	  +--------------> leaving <--------------+ Release
-//	      Cancel          |
-//	                      v  the Cancel or Release is seen applied
-//	                    (over)
+//	| | \                |                   | |
+//	| |  \ Refused       | Cancel            | | lost: window, expiry, limit
+//	| |   +--> (over)    v                   | v
+//	| +-------------> leaving <--------------+ Release
+//	|     Cancel       ^ |
+//	+------------------+ |  the Cancel or Release is seen applied
+//	 came too late       v
+//	                   (over), or asked again if it came too late
 //
 // Rules:
 //
@@ -25,7 +26,9 @@
 //     and a state below the last event is not used.
 //  3. An acquire that turns out dead is asked again under a new seq, if its
 //     caller still waits; a seq is never sent in two batches.
-//  4. A lease that comes too late, or for nobody, is released at once.
+//  4. A lease or place that comes too late to be trusted is given back at
+//     once, and asked for again when the group has it back, if its caller
+//     still waits. One that comes for nobody is given back too.
 //  5. What the state holds for this incarnation and the hub does not know is
 //     released.
 //  6. A node that has seen none of its batches applied for the pace uses no

@@ -177,13 +177,6 @@ func (h *Hub) Leave(now clock.Instant) {
 	h.finish(now)
 }
 
-// Renew makes a batch go out now.
-func (h *Hub) Renew(now clock.Instant) {
-	h.begin(now)
-	h.keeper.Hurry()
-	h.finish(now)
-}
-
 // LeaderChanged makes everything unsettled go out again at once, and renews.
 func (h *Hub) LeaderChanged(now clock.Instant) {
 	h.begin(now)
@@ -222,7 +215,7 @@ func (h *Hub) Next(now clock.Instant) (clock.Instant, bool) {
 	// While no batch can be cut, a renewal that is due is no reason to look
 	// again: an answer is.
 	if due, kept := h.keeper.RenewAt(); kept && h.batcher.Room() && !h.blind(now) {
-		next = min(next, due)
+		next = min(next, max(now, due))
 	}
 	for _, f := range h.batcher.Flights() {
 		if !ok || f.RetryAt < next {
@@ -380,6 +373,10 @@ func (h *Hub) forget(r *request) {
 	delete(h.bySeq, r.seq)
 	if r.ref != 0 {
 		delete(h.byRef, r.ref)
+	}
+	if len(h.bySeq) == 0 {
+		// A map keeps the room of its largest size.
+		h.byRef, h.bySeq = map[Ref]*request{}, map[statemachine.Seq]*request{}
 	}
 }
 

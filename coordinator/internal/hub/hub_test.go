@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"runtime"
 	"testing"
 	"time"
 
@@ -79,7 +80,6 @@ func TestG3LossNeedsNoMessage(t *testing.T) {
 		"Acquire":       func(h *Hub, now clock.Instant) { h.Acquire(9, ask("l", time.Minute), now) },
 		"Cancel":        func(h *Hub, now clock.Instant) { h.Cancel(8, now) },
 		"Mark":          func(h *Hub, now clock.Instant) { h.Mark(7, now) },
-		"Renew":         func(h *Hub, now clock.Instant) { h.Renew(now) },
 		"LeaderChanged": func(h *Hub, now clock.Instant) { h.LeaderChanged(now) },
 		"AttemptFailed": func(h *Hub, now clock.Instant) { h.AttemptFailed(1, 1, now) },
 		"Applied": func(h *Hub, now clock.Instant) {
@@ -254,6 +254,38 @@ func TestLeaveGivesBackAsManyAsOneBatchTakes(t *testing.T) {
 	require.Len(t, of[Left](p.hub.Effects()), 1)
 	require.Equal(t, requests-(batcher.CommandsMax-1), p.machine.Leftovers(self), "the rest is left to the sweep")
 	require.Zero(t, p.hub.Len())
+}
+
+func TestMemoryOfManyRequestsIsGivenBack(t *testing.T) {
+	const requests = 100_000
+	bytesInUse := func() int64 {
+		runtime.GC()
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
+	h := New(testConfig(identity()))
+	h.Start(0)
+	before := bytesInUse()
+	for ref := range Ref(requests) {
+		h.Acquire(ref+1, ask("k", time.Minute), 0)
+	}
+	require.Equal(t, requests, h.Len())
+	for ref := range Ref(requests) {
+		h.Cancel(requests-ref, 0)
+	}
+	h.Effects()
+	require.Less(t, h.Len(), batcher.FlightsMax+1)
+	for len(h.batcher.Flights()) > 0 {
+		f := h.batcher.Flights()[0]
+		h.Applied(statemachine.Index(f.Number), []statemachine.Event{
+			statemachine.Applied{Node: self, Incarnation: 1, Number: f.Number},
+		}, 0)
+	}
+	require.Zero(t, h.Len())
+	h.Effects()
+	require.Less(t, bytesInUse()-before, int64(1<<20))
+	runtime.KeepAlive(h)
 }
 
 func TestARequestThatCantBeEncodedIsFatal(t *testing.T) {

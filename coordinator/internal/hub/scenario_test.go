@@ -23,7 +23,7 @@ import (
 //	try NAME KEY… [ttl=D limit=D]
 //	cancel|release|distrust NAME
 //	mark|unmark NAME
-//	renew, leave
+//	leave
 //	leader                              the leader changed
 //	fail N [attempt=N]                  an attempt of batch N came to nothing
 //	deliver N…                          batches N come to the log, again maybe
@@ -142,8 +142,6 @@ func (d *director) input(c scenariotest.Command) bool {
 		d.hub.Mark(name(), d.now)
 	case "unmark":
 		d.hub.Unmark(name())
-	case "renew":
-		d.hub.Renew(d.now)
 	case "leave":
 		d.hub.Leave(d.now)
 	case "leader":

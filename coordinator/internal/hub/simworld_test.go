@@ -295,4 +295,9 @@ func (w *world) quiesce() {
 		w.step()
 	}
 	require.Zero(w.t, w.oracle.machine.Stats())
+	for _, n := range w.nodes {
+		require.Zero(w.t, n.hub.keeper.Pace(), "node %d watches something still", n.id)
+		_, wakes := n.hub.Next(n.local())
+		require.False(w.t, wakes, "node %d wakes for nothing", n.id)
+	}
 }
