@@ -6,7 +6,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"strings"
@@ -70,7 +69,7 @@ func (s *session) secureDialled(ctx context.Context, files *credentialsSource) e
 		return s.classify(err)
 	}
 	if got := conn.ConnectionState().NegotiatedProtocol; got != s.kind.protocol() {
-		return refuse(s.peer, CodeHandshake, "it does not know %s", s.kind.protocol())
+		return s.decline(refuse(s.peer, CodeHandshake, "it does not know %s", s.kind.protocol()))
 	}
 	return nil
 }
@@ -90,7 +89,7 @@ func (s *session) secureAccepted(ctx context.Context, files *credentialsSource) 
 		var plain tls.RecordHeaderError
 		if errors.As(err, &plain) && bytes.HasPrefix([]byte(prefaceMagic), plain.RecordHeader[:]) {
 			// The other side reads plaintext, so it can be told in plaintext.
-			return refuse(s.peer, CodeHandshake, "plaintext came where TLS is required")
+			return s.decline(refuse(s.peer, CodeHandshake, "plaintext came where TLS is required"))
 		}
 		return s.classify(err)
 	}
@@ -100,7 +99,8 @@ func (s *session) secureAccepted(ctx context.Context, files *credentialsSource) 
 			return nil
 		}
 	}
-	return refuse(s.peer, CodeHandshake, "it names none of the protocols %s and %s", Messages.protocol(), Chunks.protocol())
+	return s.decline(refuse(s.peer, CodeHandshake, "it names none of the protocols %s and %s",
+		Messages.protocol(), Chunks.protocol()))
 }
 
 func (s *session) readPreface() error {
@@ -113,14 +113,14 @@ func (s *session) readPreface() error {
 		}
 		if at < len(prefaceMagic) && b != prefaceMagic[at] {
 			if at == 0 && b == tlsHandshakeRecord {
-				return refuse(s.peer, CodeHandshake, "TLS came where plaintext is spoken")
+				return s.decline(refuse(s.peer, CodeHandshake, "TLS came where plaintext is spoken"))
 			}
-			return refuse(s.peer, CodeHandshake, "what came is not the preface of a node")
+			return s.decline(refuse(s.peer, CodeHandshake, "what came is not the preface of a node"))
 		}
 		preface[at] = b
 	}
 	if s.kind = Kind(preface[len(prefaceMagic)]); !s.kind.Valid() {
-		return refuse(s.peer, CodeHandshake, "no such kind of link: %s", s.kind)
+		return s.decline(refuse(s.peer, CodeHandshake, "no such kind of link: %s", s.kind))
 	}
 	return nil
 }
@@ -187,7 +187,7 @@ func (s *session) judge(own Hello, cluster string, admit func(Peer) error) *Refu
 // when both sides have said yes, a *RefusedError when one said no.
 func (s *session) greetDialled(own Hello, judge func() *RefusedError) error {
 	if err := s.write(appendFrame(nil, appendHello(nil, own, s.from))); err != nil {
-		return s.classify(err)
+		return err
 	}
 	message, err := s.read()
 	if err != nil {
@@ -302,11 +302,10 @@ const (
 // at most partingTime and not past the deadline the session has.
 func (s *session) part(deadline time.Time) {
 	defer s.raw.Close()
-	if half, ok := s.conn.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
-		return
-	}
-	if half, ok := s.raw.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
-		return
+	for _, conn := range []net.Conn{s.conn, s.raw} { // the same twice when there is no TLS, which does no harm
+		if half, ok := conn.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
+			return
+		}
 	}
 	if soon := time.Now().Add(partingTime); soon.Before(deadline) {
 		deadline = soon
@@ -316,4 +315,3 @@ func (s *session) part(deadline time.Time) {
 	}
 	_, _ = io.CopyN(io.Discard, s.raw, partingBytes)
 }
-

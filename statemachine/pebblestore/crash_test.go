@@ -337,6 +337,8 @@ func TestACrashDuringOpenIsRepairedByTheNext(t *testing.T) {
 		s, err := open(testDir, Options{FS: cam}, smallMemTable)
 		require.NoError(t, err)
 		cam.now("after Open")
+		synced := cam.mem.CrashClone(vfs.CrashCloneCfg{})
+		require.Len(t, rawDiskKeys(t, synced, []byte{kindFormat}), 1, "Open returned before the format was on disk")
 		require.NoError(t, s.Close())
 		cam.each(t, func(t *testing.T, crash crash) {
 			s := openCrash(t, crash)
@@ -355,6 +357,8 @@ func TestACrashDuringOpenIsRepairedByTheNext(t *testing.T) {
 		s, err := open(testDir, Options{FS: cam}, smallMemTable)
 		require.NoError(t, err)
 		cam.now("after Open")
+		synced := cam.mem.CrashClone(vfs.CrashCloneCfg{})
+		require.Empty(t, rawDiskKeys(t, synced, replicaKey(kindRecord, replicaID{9, 9})), "Open returned before the disk was clear")
 		require.NoError(t, s.Close())
 		cam.each(t, func(t *testing.T, crash crash) {
 			s := openCrash(t, crash)

@@ -1,0 +1,294 @@
+package transport_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/transport"
+	"github.com/palisade-go/palisade/transport/transporttest"
+)
+
+// refusalCase is a dial from node 2 to node 1 that is refused.
+type refusalCase struct {
+	statement string
+	acceptor  func(cfg *transport.TCPConfig)
+	dialler   func(cfg *transport.TCPConfig)
+	code      transport.Code
+	byDialler bool   // else by the acceptor
+	reason    string // as both sides have it
+	oneSided  bool   // the acceptor's words don't reach the dialler, as TLS has words of its own
+}
+
+func TestARefusalReachesBothSides(t *testing.T) {
+	ours, others := transporttest.NewAuthority(t), transporttest.NewAuthority(t)
+	papers := func(by *transporttest.Authority, who transporttest.Holder, trusted ...*transporttest.Authority) func(*transport.TCPConfig) {
+		return func(cfg *transport.TCPConfig) {
+			if who.Cluster == "" {
+				who.Cluster = "billing"
+			}
+			who.Node, cfg.ClusterName = cfg.Self.Node, who.Cluster
+			cfg.TLS = by.Certify(t, t.TempDir(), who, trusted...)
+		}
+	}
+	yesterday := transporttest.Holder{NotAfter: time.Now().Add(-time.Hour)}
+	insecure := func(cfg *transport.TCPConfig) { cfg.TLS = transport.Insecure }
+	no := func(err error) func(*transport.TCPConfig) {
+		return func(cfg *transport.TCPConfig) { cfg.Admit = func(transport.Peer) error { return err } }
+	}
+	cases := []refusalCase{
+		{"OfADiallerOfAnotherAuthority", nil, papers(others, transporttest.Holder{}, ours),
+			transport.CodeCertificate, false, "certificate signed by unknown authority", true},
+		{"OfAnAcceptorOfAnotherAuthority", papers(others, transporttest.Holder{}, ours), nil,
+			transport.CodeCertificate, true, "certificate signed by unknown authority", true},
+		{"OfADiallerWhoseCertificateHasExpired", nil, papers(ours, yesterday),
+			transport.CodeCertificate, false, "certificate has expired", true},
+		{"OfAnAcceptorWhoseCertificateHasExpired", papers(ours, yesterday), nil,
+			transport.CodeCertificate, true, "certificate has expired", true},
+		{"OfADiallerWhoseCertificateIsForServersOnly", nil,
+			papers(ours, transporttest.Holder{Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}}),
+			transport.CodeCertificate, false, "incompatible key usage", true},
+		{"OfAnAcceptorWhoseCertificateIsForClientsOnly",
+			papers(ours, transporttest.Holder{Usages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}), nil,
+			transport.CodeCertificate, true, "incompatible key usage", true},
+		{"OfADiallerWhoseCertificateIsOfAnotherCluster", nil, papers(ours, transporttest.Holder{Cluster: "shipping"}),
+			transport.CodeIdentity, false, "the certificate is that of palisade://shipping/2, it must be palisade://billing/2", false},
+		{"OfPlaintextWhereTLSIsRequired", nil, insecure,
+			transport.CodeHandshake, false, "plaintext came where TLS is required", false},
+		{"OfADiallerOfAnotherCluster", nil, func(cfg *transport.TCPConfig) { cfg.Self.Cluster[0]++ },
+			transport.CodeCluster, false, "node 2 is of the cluster with hash 0202030000000000, node 1 of that with hash 0102030000000000", false},
+		{"OfADiallerThatIsTooNew", nil, func(cfg *transport.TCPConfig) { cfg.Self.Protocol = transport.Versions{Lowest: 2, Highest: 4} },
+			transport.CodeProtocol, false, "node 2 speaks protocol versions 2 to 4, node 1 speaks 1 to 1", false},
+		{"OfADiallerThatIsTooOld", func(cfg *transport.TCPConfig) { cfg.Self.Protocol = transport.Versions{Lowest: 2, Highest: 4} }, nil,
+			transport.CodeProtocol, false, "node 2 speaks protocol versions 1 to 1, node 1 speaks 2 to 4", false},
+		{"OfADiallerThatAdmitDoesNotWant", no(errors.New("node 2 came back empty")), nil,
+			transport.CodeAdmit, false, "node 2 came back empty", false},
+		{"OfAnAcceptorThatAdmitDoesNotWant", nil, no(errors.New("node 1 is a copy")),
+			transport.CodeAdmit, true, "node 1 is a copy", false},
+		{"WithTheCodeThatAdmitChooses", no(&transport.RefusedError{Code: 300, Reason: "chosen"}), nil,
+			300, false, "chosen", false},
+		{"ButNotWithACodeOfTheTransports", no(&transport.RefusedError{Code: transport.CodeCluster, Reason: "chosen"}), nil,
+			transport.CodeAdmit, false, "chosen", false},
+	}
+	for _, c := range cases {
+		t.Run(c.statement, func(t *testing.T) {
+			told := make(refusals, 1)
+			logger, log := newJournal()
+			acceptor, dialler := secure(t, ours, 1), secure(t, ours, 2)
+			acceptor.Refusals, acceptor.Logger = told.hook, logger
+			if c.acceptor != nil {
+				c.acceptor(&acceptor)
+			}
+			if c.dialler != nil {
+				c.dialler(&dialler)
+			}
+			addr := serve(t, newTCP(t, acceptor), "127.0.0.1", make(inbox))
+			_, err := dialTCP(t, newTCP(t, dialler), addr)
+
+			var refused *transport.RefusedError
+			require.ErrorAs(t, err, &refused)
+			require.ErrorIs(t, err, transport.ErrRefused)
+			require.Equal(t, !c.byDialler, refused.ByPeer, "%v", err)
+			require.Equal(t, c.code, refused.Code, "%v", err)
+			require.Equal(t, addr, refused.Peer.Address)
+			require.False(t, refused.Peer.Accepted)
+			there := told.next(t)
+			require.Equal(t, c.byDialler, there.ByPeer, "%v", there)
+			require.Equal(t, c.code, there.Code, "%v", there)
+			require.True(t, there.Peer.Accepted)
+			require.Empty(t, there.Peer.Address)
+			require.NotNil(t, there.Peer.Remote)
+
+			decider, other := refused, there
+			if !c.byDialler {
+				decider, other = there, refused
+			}
+			require.Contains(t, decider.Reason, c.reason)
+			require.Error(t, decider.Err)
+			require.Nil(t, other.Err)
+			if c.oneSided {
+				require.Contains(t, other.Reason, "it does not accept this node's certificate")
+			} else {
+				require.Equal(t, decider.Reason, other.Reason)
+			}
+			require.Equal(t, 1, log.count("transport: a connection was refused"))
+		})
+	}
+}
+
+func TestARefusalByAdmitIsFoundByItsCause(t *testing.T) {
+	cause := errors.New("no")
+	cfg := plain(2)
+	cfg.Admit = func(transport.Peer) error { return cause }
+	addr := serve(t, newTCP(t, plain(1)), "127.0.0.1", make(inbox))
+	_, err := dialTCP(t, newTCP(t, cfg), addr)
+	require.ErrorIs(t, err, cause)
+	require.ErrorIs(t, err, transport.ErrRefused)
+	require.NotErrorIs(t, err, transport.ErrUnreachable)
+}
+
+func TestAdmitIsAskedOnBothSidesBeforeAnyFrame(t *testing.T) {
+	asked := make(chan transport.Peer, 2)
+	let := make(chan struct{})
+	acceptor, dialler := plain(1), plain(2)
+	acceptor.Self.Protocol, dialler.Self.Protocol = transport.Versions{Lowest: 1, Highest: 5}, transport.Versions{Lowest: 3, Highest: 7}
+	acceptor.Admit = func(peer transport.Peer) error { asked <- peer; <-let; return nil }
+	dialler.Admit = func(peer transport.Peer) error { asked <- peer; return nil }
+	in := make(inbox, 1)
+	addr := serve(t, newTCP(t, acceptor), "127.0.0.1", in)
+	links := make(chan transport.Link, 1)
+	network := newTCP(t, dialler)
+	go func() {
+		link, err := dialTCP(t, network, addr)
+		if err != nil {
+			t.Error(err)
+		}
+		links <- link
+	}()
+	peer := <-asked
+	require.Equal(t, dialler.Self, peer.Hello)
+	require.True(t, peer.Accepted)
+	require.Empty(t, peer.Address)
+	require.Equal(t, uint16(5), peer.Version)
+	select {
+	case <-links:
+		require.FailNow(t, "the dial is done and the acceptor has not said yes")
+	case <-asked:
+		require.FailNow(t, "the dialler is asked before the acceptor has said yes")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(let)
+	peer = <-asked
+	require.Equal(t, acceptor.Self, peer.Hello)
+	require.Equal(t, addr, peer.Address)
+	require.Equal(t, addr, peer.Remote.String())
+	require.False(t, peer.Accepted)
+	require.Equal(t, uint16(5), peer.Version)
+	send(t, <-links, "after")
+	require.Equal(t, "after", in.next(t))
+}
+
+// The own files of a TCP have to name its node, so these liars are made by
+// hand.
+func TestAHelloThatTheCertificateDoesNotBearOutIsRefused(t *testing.T) {
+	authority := transporttest.NewAuthority(t)
+	for _, c := range []struct {
+		statement string
+		uris      []string
+		reason    string
+	}{
+		{"ForAnotherNode", []string{"palisade://billing/3"}, "the certificate is that of palisade://billing/3, it must be palisade://billing/2"},
+		{"ForTwoNodes", []string{"palisade://billing/2", "palisade://billing/3"}, "the certificate has 2 URI SANs of nodes"},
+		{"ForNoNode", []string{"spiffe://billing/2"}, "the certificate has no URI SAN of a node"},
+		{"WrittenOtherwise", []string{"palisade://billing/02"}, "the certificate is that of palisade://billing/02"},
+		{"WithMoreBehindIt", []string{"palisade://billing/2?x"}, "the certificate is that of palisade://billing/2?x"},
+		{"OfAnotherScheme", []string{"Palisade://billing/2", "palisade://billing/3"}, "2 URI SANs"},
+	} {
+		liar := authority.Certify(t, t.TempDir(), transporttest.Holder{URIs: c.uris})
+		pair, err := tls.LoadX509KeyPair(liar.CertFile, liar.KeyFile)
+		require.NoError(t, err)
+		papers := &tls.Config{
+			Certificates: []tls.Certificate{pair}, InsecureSkipVerify: true, ClientAuth: tls.RequireAnyClientCert,
+			NextProtos: []string{"palisade-messages/1"},
+		}
+		t.Run(c.statement+"ByTheAcceptor", func(t *testing.T) {
+			told := make(refusals, 1)
+			cfg := secure(t, authority, 1)
+			cfg.Refusals = told.hook
+			cfg.Admit = func(transport.Peer) error { t.Error("Admit was asked"); return nil }
+			addr := serve(t, newTCP(t, cfg), "127.0.0.1", make(inbox))
+			conn, err := tls.Dial("tcp", addr, papers)
+			require.NoError(t, err)
+			s := newStranger(t, conn)
+			s.say(helloFrame(hello(2)))
+			s.hearHello()
+			refused := s.hearAnswer()
+			require.Equal(t, transport.CodeIdentity, refused.Code)
+			require.Contains(t, refused.Reason, c.reason)
+			s.hearEnd()
+			require.Equal(t, transport.CodeIdentity, told.next(t).Code)
+		})
+		t.Run(c.statement+"ByTheDialler", func(t *testing.T) {
+			listener, err := tls.Listen("tcp", "127.0.0.1:0", papers)
+			require.NoError(t, err)
+			defer listener.Close()
+			answered := make(chan *transport.RefusedError, 1)
+			go func() {
+				conn, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				s := newStranger(t, conn)
+				s.hear()
+				s.say(helloFrame(hello(2)), yes())
+				answered <- s.hearAnswer()
+			}()
+			cfg := secure(t, authority, 1)
+			cfg.Admit = func(transport.Peer) error { t.Error("Admit was asked"); return nil }
+			_, err = dialTCP(t, newTCP(t, cfg), listener.Addr().String())
+			var refused *transport.RefusedError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, transport.CodeIdentity, refused.Code)
+			require.False(t, refused.ByPeer)
+			require.Contains(t, refused.Reason, c.reason)
+			require.Equal(t, transport.CodeIdentity, (<-answered).Code, "the acceptor is told")
+		})
+	}
+}
+
+func TestTLSClientsThatAreNoNodesAreRefused(t *testing.T) {
+	authority := transporttest.NewAuthority(t)
+	told := make(refusals, 1)
+	cfg := secure(t, authority, 1)
+	cfg.Refusals = told.hook
+	addr := serve(t, newTCP(t, cfg), "127.0.0.1", make(inbox))
+	node2 := secure(t, authority, 2).TLS
+	pair, err := tls.LoadX509KeyPair(node2.CertFile, node2.KeyFile)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		statement string
+		papers    *tls.Config
+		code      transport.Code
+		reason    string
+	}{
+		{"WithoutACertificate", &tls.Config{NextProtos: []string{"palisade-messages/1"}},
+			transport.CodeCertificate, "didn't provide a certificate"},
+		{"WithAnOldVersionOfTLS", &tls.Config{Certificates: []tls.Certificate{pair}, MaxVersion: tls.VersionTLS12},
+			transport.CodeHandshake, "unsupported versions"},
+		{"WithAnotherProtocol", &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}},
+			transport.CodeHandshake, "unsupported application protocols"},
+		{"WithoutAProtocol", &tls.Config{Certificates: []tls.Certificate{pair}},
+			transport.CodeHandshake, "it names none of the protocols palisade-messages/1 and palisade-chunks/1"},
+	} {
+		t.Run(c.statement, func(t *testing.T) {
+			c.papers.InsecureSkipVerify = true
+			raw, err := net.DialTimeout("tcp", addr, waitMax)
+			require.NoError(t, err)
+			s := newStranger(t, tls.Client(raw, c.papers))
+			_, _ = s.Write(helloFrame(hello(2))) // fails when the handshake does
+			s.hearEnd()
+			refused := told.next(t)
+			require.Equal(t, c.code, refused.Code, "%v", refused)
+			require.Contains(t, refused.Reason, c.reason)
+			require.False(t, refused.ByPeer)
+		})
+	}
+}
+
+func TestTLSToAPlaintextListenerIsRefused(t *testing.T) {
+	told := make(refusals, 1)
+	cfg := plain(1)
+	cfg.Refusals = told.hook
+	addr := serve(t, newTCP(t, cfg), "127.0.0.1", make(inbox))
+	_, err := dialTCP(t, newTCP(t, secure(t, transporttest.NewAuthority(t), 2)), addr)
+	var refused *transport.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, transport.CodeHandshake, refused.Code)
+	require.Contains(t, refused.Reason, "what came is not TLS")
+	require.Contains(t, told.next(t).Reason, "TLS came where plaintext is spoken")
+}
