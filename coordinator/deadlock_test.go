@@ -24,13 +24,13 @@ func TestAcquiringFromInsideTheLease(t *testing.T) {
 
 	wouldDeadlock := func(t *testing.T, ctx context.Context, key string) {
 		t.Helper()
-		before := batches(c.Node(1))
+		before, bounded := batches(c.Node(1)), coordinator.WithWait(patience)
 		for name, call := range map[string]func() error{
-			"Acquire":       func() error { _, err := node.Acquire(ctx, key); return err },
-			"AcquireAll":    func() error { _, err := node.AcquireAll(ctx, []string{"free", key}); return err },
-			"AcquireWithID": func() error { _, err := node.Acquire(ctx, key, coordinator.WithRequestID("id")); return err },
+			"Acquire":       func() error { _, err := node.Acquire(ctx, key, bounded); return err },
+			"AcquireAll":    func() error { _, err := node.AcquireAll(ctx, []string{"free", key}, bounded); return err },
+			"AcquireWithID": func() error { _, err := node.Acquire(ctx, key, bounded, coordinator.WithRequestID("id")); return err },
 			"Do": func() error {
-				return node.Do(ctx, key, func(context.Context, *coordinator.Lease) error { return nil })
+				return node.Do(ctx, key, func(context.Context, *coordinator.Lease) error { return nil }, bounded)
 			},
 		} {
 			err := call()

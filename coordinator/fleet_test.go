@@ -87,7 +87,7 @@ func (f *fleet) members() []coordinator.NodeID {
 func (f *fleet) start(number coordinator.NodeID, setUp ...func(*exec.Cmd)) *process {
 	f.t.Helper()
 	p := &process{t: f.t, number: number, cmd: exec.Command(os.Args[0])}
-	p.cmd.Env = append(os.Environ(), nodeProcessVariable+"=1")
+	p.cmd.Env = append(os.Environ(), nodeProcessVariable+"="+asNode)
 	p.cmd.Stderr = &p.stderr
 	for _, set := range setUp {
 		set(p.cmd)

@@ -2,7 +2,9 @@ package transport_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net"
 
 	"github.com/palisade-go/palisade/transport"
 )
@@ -45,4 +47,59 @@ func ExampleMemory() {
 	// <nil>
 	// from a (messages): hello
 	// sent 2 delivered 1 dropped 1
+}
+
+// Two nodes over TCP. In production TLS names three files; here it says that
+// plaintext is meant.
+func ExampleTCP() {
+	node := func(id uint64, admit func(transport.Peer) error) *transport.TCP {
+		network, err := transport.NewTCP(transport.TCPConfig{
+			Self: transport.Hello{
+				Cluster: [32]byte{1}, Node: id, Directory: [16]byte{byte(id)},
+				Protocol: transport.Versions{Lowest: 1, Highest: 1},
+			},
+			TLS:   transport.Insecure,
+			Admit: admit,
+		})
+		if err != nil {
+			panic(err) // a program would hand it on
+		}
+		return network
+	}
+	members := func(peer transport.Peer) error {
+		if peer.Node > 2 {
+			return fmt.Errorf("node %d is not a member", peer.Node)
+		}
+		return nil
+	}
+	a, b, stranger := node(1, members), node(2, members), node(3, nil)
+	defer a.Close()
+	defer b.Close()
+	defer stranger.Close()
+
+	p := printer{done: make(chan struct{})}
+	listener, err := b.Listen("127.0.0.1:0", p)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	addr := listener.(interface{ Addr() net.Addr }).Addr().String()
+	link, err := a.Dial(context.Background(), "node-1:7400", addr, transport.Messages)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer link.Close()
+	fmt.Println(link.Send([]byte("hello")))
+	<-p.done
+
+	_, err = stranger.Dial(context.Background(), "node-3:7400", addr, transport.Messages)
+	var refused *transport.RefusedError
+	if errors.As(err, &refused) {
+		fmt.Printf("refused by node %d: %s\n", refused.Peer.Node, refused.Reason)
+	}
+	// Unordered output:
+	// <nil>
+	// from node-1:7400 (messages): hello
+	// refused by node 2: node 3 is not a member
 }

@@ -18,8 +18,9 @@ const (
 	// frameGrowBytes is how much memory the header of a frame is worth: the
 	// rest is allocated when as much has arrived.
 	frameGrowBytes = 64 << 10
-	// wireBufferBytes is the buffer of one direction of a connection.
-	wireBufferBytes = 64 << 10
+	// readBufferBytes is the buffer of a connection that is read. Long frames
+	// do not pass through it.
+	readBufferBytes = 16 << 10
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -59,7 +60,7 @@ type frameReader struct {
 
 // newFrameReader reads from r without bounds on time.
 func newFrameReader(r io.Reader) *frameReader {
-	return &frameReader{in: bufio.NewReaderSize(r, wireBufferBytes)}
+	return &frameReader{in: bufio.NewReaderSize(r, readBufferBytes)}
 }
 
 // next waits for a frame of at most bytesMax bytes and returns it in memory of

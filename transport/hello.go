@@ -36,17 +36,18 @@ func (v Versions) agree(other Versions) (version uint16, ok bool) {
 // check returns what is wrong with a hello, the own or another's.
 func (h Hello) check() error {
 	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if h.Cluster == [32]byte{} {
-		problems = append(problems, errors.New("Cluster is all zero"))
+		wrong("Cluster is all zero")
 	}
 	if h.Node == 0 {
-		problems = append(problems, errors.New("Node is zero"))
+		wrong("Node is zero")
 	}
 	if h.Directory == [16]byte{} {
-		problems = append(problems, errors.New("Directory is all zero"))
+		wrong("Directory is all zero")
 	}
 	if v := h.Protocol; v.Lowest == 0 || v.Lowest > v.Highest {
-		problems = append(problems, fmt.Errorf("Protocol is %d to %d: must be a range above zero", v.Lowest, v.Highest))
+		wrong("Protocol is %d to %d: must be a range above zero", v.Lowest, v.Highest)
 	}
 	return errors.Join(problems...)
 }

@@ -28,9 +28,9 @@ type Network interface {
 	// the caller's own address; nobody needs to listen there, and a network
 	// that can verify it does.
 	//
-	// Errors: ErrUnreachable when there is no way or no listener, the
-	// context's error, ErrInvalid, ErrClosed. The caller has to Close the
-	// link.
+	// Errors: ErrUnreachable when there is no way or no listener, ErrRefused
+	// when one of the two nodes does not want the other, the context's error,
+	// ErrInvalid, ErrClosed. The caller has to Close the link.
 	Dial(ctx context.Context, from, to string, kind Kind) (Link, error)
 }
 

@@ -30,7 +30,9 @@ type TCPConfig struct {
 	// any frame passes, on both sides of it. An error refuses it; its text
 	// and code (see RefusedError) reach the other side. It is called
 	// concurrently, holds up one handshake alone, and counts toward its time.
-	// Default: everyone is admitted that TLS and the hello let through.
+	// One node has at most 128 links to a listener; how many nodes there may
+	// be is for Admit to say. Default: everyone is admitted that TLS and the
+	// hello let through.
 	Admit func(Peer) error
 	// ClusterName is the cluster's name in the certificates, see NodeURI.
 	// Required unless TLS is Insecure.
@@ -43,7 +45,8 @@ type TCPConfig struct {
 	// 10 s. Default: nothing is logged.
 	Logger *slog.Logger
 	// Refusals, if set, is called on the accepting side with each refusal, by
-	// this side or by the dialler; the dialling side gets it from Dial. It is
+	// this side or by the dialler, and with each connection of a stranger
+	// (CodeHandshake); the dialling side gets its refusals from Dial. It is
 	// called concurrently and must not block.
 	Refusals func(*RefusedError)
 	// Stall is how long a link may go without progress before it breaks: for
@@ -77,21 +80,22 @@ func (c TCPConfig) withDefaults() TCPConfig {
 // for what is in the files.
 func (c TCPConfig) validate() error {
 	var problems []error
+	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
 	if err := c.Self.check(); err != nil {
-		problems = append(problems, fmt.Errorf("Self: %w", err))
+		wrong("Self: %w", err)
 	}
 	if err := c.TLS.Validate(); err != nil {
-		problems = append(problems, err)
+		wrong("%w", err)
 	} else if !c.TLS.IsInsecure() {
 		if _, err := NodeURI(c.ClusterName, max(c.Self.Node, 1)); err != nil {
-			problems = append(problems, fmt.Errorf("ClusterName: %w", err))
+			wrong("ClusterName: %w", err)
 		}
 	}
 	if c.Handshake < 0 {
-		problems = append(problems, fmt.Errorf("Handshake is %v: must be above zero", c.Handshake))
+		wrong("Handshake is %v: must be above zero", c.Handshake)
 	}
 	if c.Stall < 0 {
-		problems = append(problems, fmt.Errorf("Stall is %v: must be above zero", c.Stall))
+		wrong("Stall is %v: must be above zero", c.Stall)
 	}
 	if len(problems) > 0 {
 		return fmt.Errorf("%w: %w", ErrInvalid, errors.Join(problems...))
@@ -103,8 +107,9 @@ func (c TCPConfig) validate() error {
 // comment for its rules and its wire formats. All methods are safe for
 // concurrent use.
 //
-// A link costs two goroutines at its sending end and one at its receiving end,
-// and a buffer of 64 KiB at each. Its queue takes 1024 frames and 64 MiB.
+// A link costs two goroutines and buffers of 80 KiB at its sending end, and one
+// goroutine and 16 KiB at its receiving end, besides what TLS needs. Its queue
+// takes 1024 frames and 64 MiB, the sockets come on top of it.
 type TCP struct {
 	cfg   TCPConfig
 	files *credentialsSource // nil when Insecure

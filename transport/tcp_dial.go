@@ -185,8 +185,10 @@ func (d dialling) attempt(ctx context.Context, address netip.AddrPort) (*session
 	switch {
 	case !release() && !errors.As(err, &refused):
 		return nil, fmt.Errorf("%s: no answer in time", address)
+	case refused != nil:
+		return nil, refused
 	case err != nil:
-		return nil, err
+		return nil, fmt.Errorf("%s: the handshake was broken off: %w", address, err)
 	}
 	return s, nil
 }

@@ -3,7 +3,6 @@ package transport
 import (
 	"bufio"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 )
@@ -102,7 +101,7 @@ func (l *tcpLink) watch() {
 
 // write sends what is queued until the link is broken, or closed and empty.
 func (l *tcpLink) write() {
-	out := bufio.NewWriterSize(&steadyWriter{conn: l.session.conn, stall: l.stall}, wireBufferBytes)
+	out := bufio.NewWriterSize(&steadyWriter{conn: l.session.conn, stall: l.stall}, steadyBytes)
 	for {
 		frame, state := l.next(out.Buffered() > 0)
 		var err error
@@ -173,31 +172,4 @@ func (l *tcpLink) written(n int) {
 		l.bytes -= n
 		l.changed.Broadcast()
 	}
-}
-
-// steadyWriter writes to a connection and fails when the peer takes nothing
-// for as long as stall.
-type steadyWriter struct {
-	conn  net.Conn
-	stall time.Duration
-}
-
-// steadyBytes is how much may go out under one deadline, so that a long frame
-// on a slow way is not taken for a stall.
-const steadyBytes = 64 << 10
-
-// Write implements io.Writer.
-func (w *steadyWriter) Write(p []byte) (n int, err error) {
-	for len(p) > 0 {
-		if err := w.conn.SetWriteDeadline(time.Now().Add(w.stall)); err != nil {
-			return n, err
-		}
-		wrote, err := w.conn.Write(p[:min(len(p), steadyBytes)])
-		n += wrote
-		if err != nil {
-			return n, err
-		}
-		p = p[wrote:]
-	}
-	return n, nil
 }

@@ -23,8 +23,10 @@
 // # What it does not do
 //
 // It does not read records, does not retry, and does not outlive a failing
-// disk: the first failure of a background write is final, every later Commit
-// and Flush returns it, and the process is expected to end. It does not protect
+// disk. The first failure of a background write is final: every later Commit
+// and Flush returns it, and the process is expected to end. Where the engine no
+// longer knows what is on disk, or a writer would wait for ever, the store ends
+// the process itself, by a panic with an error. It does not protect
 // from two stores on one directory that reach it through different mounts.
 //
 // # Keys

@@ -13,8 +13,9 @@ import (
 const recoverBatchBytes = 512 << 10
 
 // Recover replaces the image by the one in the stream r. It blocks as r does and
-// for two flushes, looks at stop before every record, and needs disk for both
-// images until its end. r must end after the stream.
+// for a Flush, looks at stop before every record, and needs disk for both images
+// until its end. r must end after the stream. Snapshots of the old image stay
+// what they are.
 //
 // The new image is written under a number of its own, which nobody reads, and
 // becomes the current one by a single record, written after the checksum was

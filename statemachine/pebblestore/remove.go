@@ -6,7 +6,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// Remove deletes the image for good. It blocks for two flushes. Once it returns
+// Remove deletes the image for good. It blocks for two Flushes. Once it returns
 // nil nothing of the image is left, and Image refuses the replica with
 // ErrRemoved from now on and after every restart: a replica's id is never used
 // again, and whoever finds the mark at a start knows that the rest of the

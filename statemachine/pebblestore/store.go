@@ -41,7 +41,7 @@ type Store struct {
 
 // Image returns the image of the replica, which is empty when nothing was ever
 // committed to it. There is one handle for each (group, replica): a second call
-// returns the same one. It reads one record and does not block.
+// returns the same one. The first call reads two records.
 //
 // Errors: ErrRemoved when the replica was removed from this node, ErrCorrupt,
 // ErrClosed, or the engine's read error.

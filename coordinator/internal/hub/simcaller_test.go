@@ -37,10 +37,11 @@ type caller struct {
 	granted Granted
 	// cancels is how many Cancels and Releases the hub has taken, each of
 	// which may say Over.
-	cancels int
-	loops   bool // asks for something else when this is over
-	retired bool
-	mark    statemachine.BatchNumber // what a Mark waits for
+	cancels   int
+	cancelled time.Duration // when the hub took the last one
+	loops     bool          // asks for something else when this is over
+	retired   bool
+	mark      statemachine.BatchNumber // what a Mark waits for
 }
 
 // newCaller starts a goroutine that asks for one thing after the other.
@@ -122,7 +123,7 @@ func (c *caller) cancel() {
 	c.phase = callerGone
 	c.n.w.count["withdrawn"]++
 	c.n.input(func(h *Hub, now clock.Instant) {
-		c.cancels++
+		c.cancels, c.cancelled = c.cancels+1, c.n.w.now
 		h.Cancel(c.ref, now)
 	})
 }
@@ -162,6 +163,8 @@ func (c *caller) effect(e Effect) {
 		return // it was told that the node goes
 	}
 	open := c.phase == callerAsked || c.phase == callerQueued
+	// What was over before the Cancel counts is told in the same step.
+	crossing := c.phase == callerGone && (c.cancels == 0 || c.cancelled == w.now)
 	switch e := e.(type) {
 	case Queued:
 		if !open && (c.phase != callerGone || c.cancels > 0) {
@@ -181,13 +184,13 @@ func (c *caller) effect(e Effect) {
 		w.count["refused"]++
 		c.over(callerRefused)
 	case Unavailable:
-		if !open && (c.phase != callerGone || c.cancels > 0) {
+		if !open && !crossing {
 			wrong()
 		}
 		w.count["unavailable"]++
 		c.phase = callerFailed
 	case Lost:
-		if c.phase != callerHolds && c.phase != callerLost && (c.phase != callerGone || c.cancels > 0) {
+		if c.phase != callerHolds && c.phase != callerLost && !crossing {
 			wrong()
 		}
 		w.oracle.lost(c, e.Reason)
