@@ -81,10 +81,9 @@ func (s *session) secureAccepted(ctx context.Context, files *credentialsSource) 
 		return s.readPreface()
 	}
 	conn := tls.Server(s.raw, &tls.Config{
-		// Read when a ClientHello is there, so that noise costs no look at
+		// Asked when a ClientHello is there, so that noise costs no look at
 		// the files.
 		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return files.get().server(), nil },
-		MinVersion:         tls.VersionTLS13,
 	})
 	if err := s.overTLS(ctx, conn); err != nil {
 		var plain tls.RecordHeaderError

@@ -280,6 +280,30 @@ func TestTLSClientsThatAreNoNodesAreRefused(t *testing.T) {
 	}
 }
 
+func TestATLSServerThatIsNoNodeIsRefused(t *testing.T) {
+	authority := transporttest.NewAuthority(t)
+	node2 := secure(t, authority, 2).TLS
+	pair, err := tls.LoadX509KeyPair(node2.CertFile, node2.KeyFile)
+	require.NoError(t, err)
+	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: []tls.Certificate{pair}})
+	require.NoError(t, err)
+	defer listener.Close()
+	go func() {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		s := newStranger(t, conn)
+		s.hearEnd()
+		s.Close()
+	}()
+	_, err = dialTCP(t, newTCP(t, secure(t, authority, 1)), listener.Addr().String())
+	var refused *transport.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, transport.CodeHandshake, refused.Code)
+	require.Contains(t, refused.Reason, "it does not know palisade-messages/1")
+}
+
 func TestTLSToAPlaintextListenerIsRefused(t *testing.T) {
 	told := make(refusals, 1)
 	cfg := plain(1)

@@ -71,6 +71,16 @@ func TestCertificatesChangeWithoutARestart(t *testing.T) {
 	}
 }
 
+// A node that only accepts, or only dials, has no other way to notice.
+func TestCertificatesChangeAtTheEndThatIsUsed(t *testing.T) {
+	first, second := transporttest.NewAuthority(t), transporttest.NewAuthority(t)
+	accepting, dialling := newMember(t, first, 1), newMember(t, first, 2)
+	requireLink(t, dialling.network, accepting.addr, accepting.in, "before")
+	accepting.certify(t, second, first)
+	dialling.certify(t, first, second)
+	requireLink(t, dialling.network, accepting.addr, accepting.in, "each trusts the authority of the other alone")
+}
+
 func TestABrokenChangeOfCertificatesLeavesTheOld(t *testing.T) {
 	authority := transporttest.NewAuthority(t)
 	a, b := newMember(t, authority, 1), newMember(t, authority, 2)

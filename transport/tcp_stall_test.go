@@ -1,6 +1,7 @@
 package transport_test
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"testing"
@@ -85,7 +86,7 @@ func TestAPeerThatIsSlowDoesNot(t *testing.T) {
 
 func TestAFrameThatDoesNotComeToItsEndBreaksTheLink(t *testing.T) {
 	cfg := plain(1)
-	cfg.Stall = stall
+	cfg.Stall, cfg.Handshake = 2*stall, 2*stall
 	in := make(inbox, 4)
 	addr := serve(t, newTCP(t, cfg), "127.0.0.1", in)
 	idle, headless, halfway := call(t, addr), call(t, addr), call(t, addr)
@@ -95,11 +96,15 @@ func TestAFrameThatDoesNotComeToItsEndBreaksTheLink(t *testing.T) {
 		require.Equal(t, "whole", in.next(t))
 	}
 	begin := time.Now()
+	parted := transport.AppendFrame(nil, bytes.Repeat([]byte("x"), 100_000))
+	idle.say(parted[:50_000])
 	headless.say([]byte{0, 0})
 	halfway.say(transport.AppendFrame(nil, make([]byte, 1000))[:500])
+	idle.say(parted[50_000:])
+	require.Len(t, in.next(t), 100_000)
 	headless.hearEnd()
 	halfway.hearEnd()
-	require.GreaterOrEqual(t, time.Since(begin), stall)
+	require.GreaterOrEqual(t, time.Since(begin), cfg.Stall)
 	idle.say(transport.AppendFrame(nil, []byte("still there")))
 	require.Equal(t, "still there", in.next(t), "a link without a frame on its way may be idle")
 }

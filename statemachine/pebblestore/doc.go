@@ -26,13 +26,14 @@
 // disk. The first failure of a background write is final: every later Commit
 // and Flush returns it, and the process is expected to end. Where the engine no
 // longer knows what is on disk, or a writer would wait for ever, the store ends
-// the process itself, by a panic with an error. It does not protect
-// from two stores on one directory that reach it through different mounts.
+// the process itself, by a panic with an error. It does not protect from two
+// stores on one directory that reach it through different mounts.
 //
 // # Keys
 //
-// Integers are big-endian, so that keys sort by kind, group, replica, image.
-// The formats are fixed by the files under testdata/golden.
+// The number in a box is its length in bytes. Integers are big-endian, so that
+// keys sort by kind, group, replica, image. The formats, here and below, are
+// fixed by the files under testdata/golden.
 //
 //	Store format, first key of the store. Written before anything else.
 //	+------+          +---------------------+-------------+

@@ -123,6 +123,21 @@ func TestAFailingDisk(t *testing.T) {
 		require.Error(t, err)
 		require.Contains(t, string(out), "panic: lock store /here failed: no space")
 	})
+	t.Run("IsNotOneThatCanNotSayHowFullItIs", func(t *testing.T) {
+		fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+			if op.Kind == errorfs.OpGetDiskUsage {
+				return syscall.EIO
+			}
+			return nil
+		}))
+		s, err := Open(testDir, Options{FS: fs})
+		require.NoError(t, err)
+		for range 3 {
+			commit(t, imageOf(t, s, 1, 1), set("a", "1"))
+			require.NoError(t, s.Flush())
+		}
+		require.NoError(t, s.Close())
+	})
 	t.Run("KeepsTheFirstFailure", func(t *testing.T) {
 		first := errors.New("first")
 		f := newFailure("/here", discardLog())

@@ -163,7 +163,12 @@ func (n *node) installed() func() {
 	presence, _ := n.machine.Presence(n.id)
 	leases, waits := n.machine.Owned(n.id, presence.Incarnation)
 	state := State{Index: n.machine.Meta().Applied, Presence: presence, Leases: leases, Waits: waits}
-	return func() { n.input(func(h *Hub, now clock.Instant) { h.Installed(state, now) }) }
+	return func() {
+		n.input(func(h *Hub, now clock.Instant) {
+			n.settled = now // lenient: the state may tell of a batch
+			h.Installed(state, now)
+		})
+	}
 }
 
 // input puts something into the mailbox of the hub's goroutine, which works

@@ -65,7 +65,6 @@ func (n *node) replace(m *statemachine.Machine) {
 	n.machine = m
 	n.w.oracle.replicated(n)
 	n.proposer.Reset(n.local(), m)
-	n.settled = n.local() // lenient: the state may tell of a batch
 	n.installed()()
 	n.enter()
 	n.catchUp()
