@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -194,8 +195,8 @@ func TestShutdownEndsWhenTheLastHolderReleases(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { done <- node.Shutdown(ctx) }()
 	require.NoError(t, c.Await(ctx, "new requests to be refused", func() bool {
-		_, err := node.TryAcquire(ctx, "other")
-		return err != nil
+		_, err := node.Inspect(ctx, "key")
+		return errors.Is(err, coordinator.ErrClosed)
 	}))
 	select {
 	case err := <-done:

@@ -1,12 +1,15 @@
 package coordinator
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +87,23 @@ type Config struct {
 // signed by the same CA and valid for the host names in Peers.
 type TLS struct{ CAFile, CertFile, KeyFile string }
 
+// validate reads the files, so that what is wrong with them is said before
+// anything is started.
+func (t TLS) validate(wrong func(string, ...any)) {
+	if t.CAFile == "" || t.CertFile == "" || t.KeyFile == "" {
+		wrong("TLS needs all of CAFile, CertFile and KeyFile")
+		return
+	}
+	if ca, err := os.ReadFile(t.CAFile); err != nil {
+		wrong("TLS.CAFile: %w", err)
+	} else if !x509.NewCertPool().AppendCertsFromPEM(ca) {
+		wrong("TLS.CAFile: %s has no certificate in PEM form", t.CAFile)
+	}
+	if _, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile); err != nil {
+		wrong("TLS.CertFile %s and TLS.KeyFile %s: %w", t.CertFile, t.KeyFile, err)
+	}
+}
+
 // Limits bound what is asked for. Zero fields mean the defaults.
 type Limits struct {
 	// Keys of one request. 1 to 128. Default: 64.
@@ -139,10 +159,8 @@ func (c Config) withDefaults() Config {
 	if c.TTL == 0 {
 		c.TTL = DefaultTTL
 	}
-	if c.Listen == "" {
-		if _, port, err := net.SplitHostPort(c.Peers[c.NodeID]); err == nil {
-			c.Listen = ":" + port
-		}
+	if c.Listen == "" && len(c.Peers) > 1 {
+		c.Listen = c.ownPort()
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -157,6 +175,16 @@ func (c Config) withDefaults() Config {
 		c.Limits.Requests = DefaultLimitRequests
 	}
 	return c
+}
+
+// ownPort returns the address of all interfaces at the port that Peers gives
+// this node; "" if it gives none.
+func (c Config) ownPort() string {
+	_, port, err := net.SplitHostPort(c.Peers[c.NodeID])
+	if err != nil {
+		return ""
+	}
+	return ":" + port
 }
 
 // validate reports every problem of a configuration with its defaults.
@@ -194,8 +222,8 @@ func (c Config) validate() error {
 	if c.Limits.Requests < 1 {
 		wrong("Limits.Requests is %d: must be above zero", c.Limits.Requests)
 	}
-	if c.TLS != nil && (c.TLS.CAFile == "" || c.TLS.CertFile == "" || c.TLS.KeyFile == "") {
-		wrong("TLS needs all of CAFile, CertFile and KeyFile")
+	if c.TLS != nil {
+		c.TLS.validate(wrong)
 	}
 	if len(problems) > 0 {
 		return &Error{"Open", "", NotApplied, fmt.Errorf("%w: %w", ErrInvalid, errors.Join(problems...))}
@@ -228,14 +256,18 @@ func (c Config) validatePeers(wrong func(string, ...any)) {
 		}
 		byAddress[address] = id
 	}
-	if c.Listen != "" {
-		listen := c.Listen
-		if strings.HasPrefix(listen, ":") {
-			listen = "all" + listen
-		}
-		if err := checkAddress(listen); err != nil {
-			wrong("Listen: %w", err)
-		}
+	if c.Listen == "" || c.Listen == c.ownPort() {
+		return // what is wrong with the own entry of Peers was said there
+	}
+	if len(c.Peers) == 1 {
+		wrong("Listen is %s, but a single node has no network", c.Listen)
+	}
+	listen := c.Listen
+	if strings.HasPrefix(listen, ":") {
+		listen = "all" + listen
+	}
+	if err := checkAddress(listen); err != nil {
+		wrong("Listen: %w", err)
 	}
 }
 

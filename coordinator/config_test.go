@@ -64,6 +64,9 @@ func TestConfigProblemsAreAllNamed(t *testing.T) {
 		{"queue limit", func(c *Config) { c.Limits.Queue = -1 }, []string{"Limits.Queue is -1"}},
 		{"requests limit", func(c *Config) { c.Limits.Requests = -1 }, []string{"Limits.Requests is -1"}},
 		{"half of TLS", func(c *Config) { c.TLS = &TLS{CAFile: "ca.pem"} }, []string{"TLS needs all of"}},
+		{"TLS files missing", func(c *Config) { c.TLS = &TLS{"no-ca.pem", "no-cert.pem", "no-key.pem"} }, []string{"TLS.CAFile: open no-ca.pem", "TLS.CertFile no-cert.pem and TLS.KeyFile no-key.pem"}},
+		{"TLS files of another kind", func(c *Config) { c.TLS = &TLS{"config.go", "config.go", "config.go"} }, []string{"TLS.CAFile: config.go has no certificate in PEM form", "TLS.CertFile config.go"}},
+		{"listen without a network", func(c *Config) { c.Peers, c.Listen = nil, ":7400" }, []string{"Listen is :7400, but a single node has no network"}},
 		{"several at once", func(c *Config) { c.Dir, c.Groups, c.Epoch = "", 999, 9999 }, []string{"Dir is missing", "Groups is 999", "Epoch is 9999"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,11 +87,20 @@ func TestConfigEdgesAreAccepted(t *testing.T) {
 		{ElectionTimeout: time.Minute, TTL: 24 * time.Hour},
 		{Epoch: 1023, Groups: 256},
 		{Groups: 1, Listen: "127.0.0.1:1"},
+		{Listen: ":1"},
 		{Limits: Limits{Keys: 128, Queue: 1, Requests: 1}},
 	} {
 		c.Dir, c.Cluster, c.NodeID, c.Peers = "d", strings.Repeat("c", 64), 1, three()
 		require.NoError(t, c.withDefaults().validate())
 	}
+}
+
+func TestAWrongOwnAddressIsReportedOnce(t *testing.T) {
+	c := Config{Dir: "d", Cluster: "x", NodeID: 1, Peers: three()}
+	c.Peers[1] = "a.example:0"
+	err := c.withDefaults().validate()
+	require.ErrorContains(t, err, "Peers[1]")
+	require.NotContains(t, err.Error(), "Listen")
 }
 
 func TestConfigIsNotChangedByOpen(t *testing.T) {

@@ -55,8 +55,10 @@ type Coordinator struct {
 // WaitReady waits for all groups. The context bounds nothing but the start.
 //
 // On failure nothing runs and the directory is free again. The error wraps
-// ErrInvalid and names every problem if the configuration is wrong; other
-// errors name the directory or address concerned.
+// ErrInvalid and names every problem if the configuration is wrong. A
+// directory that can't be used is ErrDirectoryInUse, ErrDirectoryFormat,
+// ErrDirectoryDamaged or a *MismatchError; other errors name the directory or
+// address concerned.
 func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 	if err := checkContext("Open", "", ctx); err != nil {
 		return nil, err
@@ -73,6 +75,9 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.start(); err != nil {
 		c.endLife(ErrClosed)
+		if errors.Is(err, raftnode.ErrInvalid) {
+			err = fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
 		return nil, &Error{"Open", "", NotApplied, errors.Join(err, c.stopStores(err))}
 	}
 	if c.env.Opened != nil {
@@ -274,11 +279,17 @@ func (c *Coordinator) failure() error {
 }
 
 // background runs work on behalf of callers that may have left; Close waits
-// for it.
-func (c *Coordinator) background(work func()) {
+// for it. It returns false, and does nothing, once the coordinator is closing.
+func (c *Coordinator) background(work func()) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return false
+	}
 	c.work.Add(1)
 	go func() {
 		defer c.work.Done()
 		work()
 	}()
+	return true
 }

@@ -3,6 +3,7 @@ package coordinator
 import (
 	"context"
 	"errors"
+	"fmt"
 )
 
 // Do acquires key as Acquire does and runs fn under the lease. The context
@@ -12,8 +13,13 @@ import (
 //
 // Do returns the error of the acquire, or that of fn. If the lease was lost
 // before fn returned, the error is ErrLeaseLost joined with fn's, even when
-// fn returned nil: somebody else may have entered while it ran.
+// fn returned nil: somebody else may have entered while it ran. A release that
+// could not be confirmed before ctx ended goes on in the background and is no
+// error of Do.
 func (c *Coordinator) Do(ctx context.Context, key string, fn func(context.Context, *Lease) error, opts ...AcquireOption) error {
+	if fn == nil {
+		return noFunction("Do", shorten(key))
+	}
 	lease, err := c.Acquire(ctx, key, opts...)
 	if err != nil {
 		return err
@@ -23,11 +29,19 @@ func (c *Coordinator) Do(ctx context.Context, key string, fn func(context.Contex
 
 // DoAll is as Do, for several keys; see AcquireAll.
 func (c *Coordinator) DoAll(ctx context.Context, keys []string, fn func(context.Context, *LeaseSet) error, opts ...AcquireOption) error {
+	if fn == nil {
+		return noFunction("DoAll", keysText(keys))
+	}
 	set, err := c.AcquireAll(ctx, keys, opts...)
 	if err != nil {
 		return err
 	}
 	return set.own.run(ctx, func(ctx context.Context) error { return fn(ctx, set) })
+}
+
+// noFunction refuses a missing fn before anything is acquired.
+func noFunction(op, key string) error {
+	return &Error{op, key, NotApplied, fmt.Errorf("%w: the function is nil", ErrInvalid)}
 }
 
 // run calls fn and gives the ownership back afterwards, in any case.

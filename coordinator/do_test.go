@@ -123,3 +123,13 @@ func TestDo(t *testing.T) {
 		awaitNothingLeft(t, c)
 	})
 }
+
+func TestDoRefusesAMissingFunctionBeforeItAcquires(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 1)
+	node := c.Node(1).Coordinator()
+	before := node.Status().Batches
+	require.ErrorIs(t, node.Do(patient(t), "key", nil), coordinator.ErrInvalid)
+	require.ErrorIs(t, node.DoAll(patient(t), []string{"a", "b"}, nil), coordinator.ErrInvalid)
+	require.Equal(t, before, node.Status().Batches)
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palisade-go/palisade/coordinator/internal/identity"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/token"
 )
@@ -34,6 +35,24 @@ var (
 	// ErrClosed: the Coordinator is closed or shutting down.
 	ErrClosed = errors.New("the coordinator is closed")
 )
+
+// What Open says of a data directory that it can't use. Nothing in it was
+// changed.
+var (
+	// ErrDirectoryInUse: another node has it open, in this process or in
+	// another one.
+	ErrDirectoryInUse = identity.ErrInUse
+	// ErrDirectoryFormat: it was made by a later version of this library.
+	ErrDirectoryFormat = identity.ErrFormat
+	// ErrDirectoryDamaged: a file that says whose it is, is missing or can't
+	// be read. It is never founded anew: the node would vote twice.
+	ErrDirectoryDamaged = identity.ErrDamaged
+)
+
+// MismatchError says that a data directory was made with another value of
+// something that never changes: the node id, or a part of the birth
+// certificate. It names both values.
+type MismatchError = identity.MismatchError
 
 // Outcome says what is known of a call that failed.
 type Outcome uint8
@@ -90,8 +109,9 @@ type Holder struct {
 	Node NodeID
 	// Token is the holder's fencing token.
 	Token token.Token
-	// Since is when the lease was granted, by the holder's wall clock. It is
-	// for display only.
+	// Since is about when the lease was granted: what the holder's wall clock
+	// was when it was last heard before, up to a quarter of its TTL earlier.
+	// It is for display only.
 	Since     time.Time
 	RequestID string
 	Metadata  string

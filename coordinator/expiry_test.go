@@ -120,6 +120,7 @@ func TestS72ATryNoticesThatTheHolderIsGone(t *testing.T) {
 	t.Parallel()
 	c := locktest.New(t, 3)
 	ctx := patient(t)
+	require.NoError(t, c.MoveLeader(ctx, "key", 2))
 	dead := acquire(t, c.Node(1), "key")
 	c.Node(1).Kill()
 	_, err := c.Node(2).Coordinator().TryAcquire(ctx, "key")

@@ -88,6 +88,7 @@ func TestLeaseContext(t *testing.T) {
 func TestLeaseRelease(t *testing.T) {
 	t.Parallel()
 	c := locktest.New(t, 3)
+	require.NoError(t, c.MoveLeader(patient(t), "key", 2))
 	t.Run("ASecondOneReturnsNil", func(t *testing.T) {
 		lease := acquire(t, c.Node(1), "key")
 		for range 3 {

@@ -180,3 +180,20 @@ func TestResolve(t *testing.T) {
 		require.Equal(t, coordinator.Absent, resolve("third").State)
 	})
 }
+
+// Whoever has released a request knows that it is over: the node must not
+// take longer to see it.
+func TestAReleasedRequestIsNeverPending(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 1)
+	ctx := patient(t)
+	node := c.Node(1).Coordinator()
+	for range 300 {
+		lease, err := node.Acquire(ctx, "key", coordinator.WithRequestID("id"))
+		require.NoError(t, err)
+		require.NoError(t, lease.Release(ctx))
+		resolution, err := node.Resolve(ctx, "key", "id")
+		require.NoError(t, err)
+		require.Equal(t, coordinator.Absent, resolution.State)
+	}
+}

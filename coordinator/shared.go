@@ -59,10 +59,12 @@ func (s *sharedRequests) acquire(ctx context.Context, r *request) (*ownership, e
 func (s *sharedRequests) join(ctx context.Context, r *request) (sr *sharedRequest, first <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sr = s.byID[r.id]
+	sr = s.openLocked(r.id)
 	switch {
 	case sr == nil:
-		sr = s.startLocked(ctx, r)
+		if sr, err = s.startLocked(ctx, r); err != nil {
+			return nil, nil, err
+		}
 	case sr.left || sr.isAnswered() && (sr.err != nil || sr.owner.Err() != nil):
 		return nil, sr.owner.gone, nil
 	case !sr.request.sameAs(r):
@@ -88,15 +90,29 @@ func (sr *sharedRequest) isAnswered() bool {
 	}
 }
 
+// openLocked returns the request with an id, nil if no group has anything
+// left of it: whoever released it may know before its goroutine has run.
+func (s *sharedRequests) openLocked(id string) *sharedRequest {
+	sr := s.byID[id]
+	if sr == nil {
+		return nil
+	}
+	select {
+	case <-sr.owner.gone:
+		return nil
+	default:
+		return sr
+	}
+}
+
 // startLocked lets a goroutine wait on behalf of all callers.
-func (s *sharedRequests) startLocked(ctx context.Context, r *request) *sharedRequest {
+func (s *sharedRequests) startLocked(ctx context.Context, r *request) (*sharedRequest, error) {
 	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	sr := &sharedRequest{
 		request: r, owner: newOwnership(ctx, s.c, r.keys, r.ttl),
 		answered: make(chan struct{}), cancel: cancel,
 	}
-	s.byID[r.id] = sr
-	s.c.background(func() {
+	runs := s.c.background(func() {
 		err := s.c.take(waiting, r, sr.owner)
 		cancel(nil)
 		s.mu.Lock()
@@ -111,10 +127,18 @@ func (s *sharedRequests) startLocked(ctx context.Context, r *request) *sharedReq
 		case <-s.c.dead:
 		}
 		s.mu.Lock()
-		delete(s.byID, r.id)
+		if s.byID[r.id] == sr { // otherwise the next one has begun already
+			delete(s.byID, r.id)
+		}
 		s.mu.Unlock()
 	})
-	return sr
+	if !runs {
+		cancel(nil)
+		sr.owner.abandon()
+		return nil, &Error{r.op, keysText(r.keys), NotApplied, context.Cause(s.c.life)}
+	}
+	s.byID[r.id] = sr
+	return sr, nil
 }
 
 // answer waits for the request's answer on behalf of one caller.
@@ -153,6 +177,6 @@ func (s *sharedRequests) leave(sr *sharedRequest) bool {
 func (s *sharedRequests) pending(id string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sr := s.byID[id]
+	sr := s.openLocked(id)
 	return sr != nil && (!sr.isAnswered() || sr.err != nil || sr.owner.Err() != nil)
 }

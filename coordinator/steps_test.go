@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -79,12 +80,19 @@ func (l *inLine) waits() {
 	}
 }
 
-// inspect asks a node about a key.
+// inspect asks a node about a key, again if an election takes longer than
+// Inspect waits.
 func inspect(t testing.TB, n *locktest.Node, key string) coordinator.KeyInfo {
 	t.Helper()
-	info, err := n.Coordinator().Inspect(patient(t), key)
-	require.NoError(t, err)
-	return info
+	ctx := patient(t)
+	for {
+		info, err := n.Coordinator().Inspect(ctx, key)
+		if errors.Is(err, coordinator.ErrUnavailable) && ctx.Err() == nil {
+			continue
+		}
+		require.NoError(t, err)
+		return info
+	}
 }
 
 // awaitLine waits until so many are in line for a key, as a node sees it.

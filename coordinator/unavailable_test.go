@@ -67,7 +67,7 @@ func TestWithoutAQuorum(t *testing.T) {
 		"TryAcquire":    func() error { _, err := node.TryAcquire(context.Background(), "key"); return err },
 		"TryAcquireAll": func() error { _, err := node.TryAcquireAll(context.Background(), []string{"a", "b", "c"}); return err },
 		"TryAcquireWithID": func() error {
-			_, err := node.TryAcquire(context.Background(), "key", coordinator.WithRequestID("id"))
+			_, err := node.TryAcquire(context.Background(), "key", coordinator.WithRequestID("of the try"))
 			return err
 		},
 		"Inspect": func() error { _, err := node.Inspect(context.Background(), "key"); return err },

@@ -12,6 +12,7 @@ import (
 func TestKill(t *testing.T) {
 	c := locktest.New(t, 3)
 	ctx := patient(t)
+	require.NoError(t, c.MoveLeader(ctx, "key", 2))
 	killed := c.Node(1).Coordinator()
 	lease, err := killed.Acquire(ctx, "key")
 	require.NoError(t, err)

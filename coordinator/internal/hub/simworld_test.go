@@ -87,7 +87,7 @@ func newWorld(t *testing.T, seed int64) *world {
 func (w *world) fail(format string, args ...any) {
 	w.t.Helper()
 	require.Fail(w.t, fmt.Sprintf(format, args...),
-		"at %v; replay with: go test ./coordinator/internal/hub -run TestRandomWorlds -seed %d -v", w.now, w.seed)
+		"at %v; replay with: go test ./coordinator/internal/hub -run %s -seed %d -v", w.now, w.t.Name(), w.seed)
 }
 
 func (w *world) trace(format string, args ...any) {
