@@ -190,6 +190,9 @@ func (g *group) granted(e hub.Granted) {
 	h := &hold{group: g, ref: e.Ref, lease: e.Lease, token: e.Token, ttl: c.ttl, limitEnd: e.LimitEnd, owner: c.owner}
 	g.holds[e.Ref] = h
 	c.owner.add(h)
+	if g.failing.Load() {
+		c.owner.endanger() // the turn came by somebody else's entry
+	}
 	c.answer(h, nil)
 }
 
