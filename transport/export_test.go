@@ -103,3 +103,8 @@ func NewCredentialsSource(files TLS, self string, logger *slog.Logger) (*Credent
 
 // Serial returns the serial number of the certificate in use.
 func (s *CredentialsSource) Serial() int64 { return s.inside.get().pair.Leaf.SerialNumber.Int64() }
+
+// NewSteadyWriter writes to a connection whose peer may stall.
+func NewSteadyWriter(conn net.Conn, stall time.Duration) io.Writer {
+	return &steadyWriter{conn: conn, stall: stall}
+}

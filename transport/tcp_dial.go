@@ -154,7 +154,7 @@ func (d dialling) lookUp(ctx context.Context, host, port string) ([]netip.AddrPo
 	}
 	var addresses []netip.AddrPort
 	for _, addr := range found {
-		addresses = append(addresses, netip.AddrPortFrom(addr.Unmap(), uint16(number)))
+		addresses = append(addresses, netip.AddrPortFrom(addr, uint16(number)))
 	}
 	if len(addresses) == 0 {
 		return nil, fmt.Errorf("the name %s has no address", strconv.Quote(host))

@@ -85,6 +85,28 @@ func TestAnAddressIsInUseUntilItsReceivesHaveReturned(t *testing.T) {
 	require.NoError(t, second.Close())
 }
 
+func TestWhatAClosingListenerHoldsIsLost(t *testing.T) {
+	network := newTCP(t, plain(1))
+	entered, leave := make(chan struct{}, 10), make(chan struct{})
+	listener, err := network.Listen("127.0.0.1:0", handler(func([]byte) error { entered <- struct{}{}; <-leave; return nil }))
+	require.NoError(t, err)
+	addr := listener.(interface{ Addr() net.Addr }).Addr().String()
+	s := call(t, addr)
+	s.join(2)
+	var frames []byte
+	for range 10 {
+		frames = transport.AppendFrame(frames, nil)
+	}
+	s.say(frames) // at once, so that the reader has them all
+	<-entered
+	closed := make(chan error, 1)
+	go func() { closed <- listener.Close() }()
+	s.hearEnd()
+	close(leave)
+	require.NoError(t, <-closed)
+	require.Empty(t, entered, "a frame was delivered after the listener had begun to close")
+}
+
 func TestANodeHasABoundedNumberOfLinks(t *testing.T) {
 	require.Equal(t, 128, transport.InletsMax)
 	told := make(refusals, 1)

@@ -146,10 +146,10 @@ func (n *Node) config() coordinator.Config {
 		Dir: n.dir, Cluster: "locktest", NodeID: coordinator.NodeID(n.number), Peers: maps.Clone(c.addresses),
 		ElectionTimeout: ElectionTimeout, TTL: TTL, Groups: Groups, Logger: c.opts.logger,
 	}
-	if len(c.nodes) == 1 {
+	switch {
+	case len(c.nodes) == 1:
 		cfg.ElectionTimeout = coordinator.SingleElectionTimeout
-	}
-	if c.network == nil {
+	case c.network == nil:
 		cfg.Listen = cfg.Peers[cfg.NodeID]
 	}
 	for _, change := range c.opts.configure {

@@ -21,6 +21,7 @@ type office struct {
 	replica *replica
 	term    uint64 // of the office, when one is held
 	timer   *time.Timer
+	stall   stall
 }
 
 // run works until ctx ends.
@@ -73,6 +74,7 @@ func (o *office) leave() {
 // proposes is dropped or names what it saw.
 func (o *office) take(ctx context.Context, term uint64) bool {
 	if err := o.node.barrier(ctx, o.replica.group, o.node.cfg.Election); err != nil {
+		o.handOverIfStuck(true) // a barrier waits for the apply loop, too
 		o.timer.Reset(o.node.cfg.Election / 10)
 		return false
 	}
@@ -84,6 +86,7 @@ func (o *office) take(ctx context.Context, term uint64) bool {
 	o.replica.proposerMu.Lock()
 	defer o.replica.proposerMu.Unlock()
 	o.replica.proposer.TakeOffice(o.replica.clock.Now())
+	o.stall.watching = false // a barrier that was passed shows that the loop runs
 	o.term = term
 	o.replica.counters.offices.Add(1)
 	return true
@@ -108,7 +111,26 @@ func (o *office) work() {
 		// Whether it is applied shows in the state; if not, it is due again.
 		o.node.Propose(r.group, data, o.node.retry(), func(error) {})
 	}
+	o.handOverIfStuck(len(plan.Batches) > 0)
 	o.timer.Reset(wait)
+}
+
+// handOverIfStuck asks for another leader when this one does not apply what it
+// proposes. The engine takes it as a wish; if nothing comes of it, the next
+// member is asked after another while.
+func (o *office) handOverIfStuck(proposed bool) {
+	r := o.replica
+	if !o.stall.stands(r.clock.Now(), proposed, r.counters.applied.Load(), 2*o.node.retry()) {
+		return
+	}
+	to, ok := o.stall.successor(o.node.cfg.Members, r.node)
+	if !ok {
+		return
+	}
+	o.node.log.Warn("this leader does not apply what it proposes; another one is asked for", "group", r.group, "to", to)
+	if err := o.node.Transfer(r.group, to); err != nil {
+		o.node.log.Warn("can't ask for another leader", "group", r.group, "cause", err)
+	}
 }
 
 // due asks the proposer, with the machine and it standing still. It returns

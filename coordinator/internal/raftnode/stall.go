@@ -1,0 +1,49 @@
+package raftnode
+
+import (
+	"time"
+
+	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// stall finds out that a leader's own apply loop stands still, behind a slow
+// disk or a Sink that blocks. Such a leader goes on leading, because the
+// engine's log does not need the loop, but it does not see who was heard from:
+// what it proposes names old batches and does nothing, for ever. Somebody else
+// has to lead then.
+type stall struct {
+	watching bool
+	applied  uint64        // applied index when watching began
+	since    clock.Instant // when watching began
+	turn     int           // whom the leadership was offered to last
+}
+
+// stands reports whether nothing was applied here for bound, although
+// something was proposed all the while.
+func (s *stall) stands(now clock.Instant, proposed bool, applied uint64, bound time.Duration) bool {
+	if !proposed && !s.watching {
+		return false
+	}
+	if !s.watching || applied != s.applied {
+		s.watching, s.applied, s.since = proposed, applied, now
+		return false
+	}
+	if now.Sub(s.since) < bound {
+		return false
+	}
+	s.since = now // the next one is asked after another bound
+	return true
+}
+
+// successor returns the members one after the other, without self; false if
+// there is nobody else.
+func (s *stall) successor(members []statemachine.NodeID, self statemachine.NodeID) (statemachine.NodeID, bool) {
+	for range members {
+		s.turn++
+		if next := members[s.turn%len(members)]; next != self {
+			return next, true
+		}
+	}
+	return 0, false
+}
