@@ -170,6 +170,29 @@ func TestTCPClose(t *testing.T) {
 		require.NoError(t, network.Close())
 		s.hearEnd()
 	})
+	t.Run("WaitsForDials", func(t *testing.T) {
+		asked, let := make(chan struct{}), make(chan struct{})
+		cfg := plain(1)
+		cfg.Admit = func(transport.Peer) error { close(asked); <-let; return nil }
+		network := newTCP(t, cfg)
+		addr := serve(t, newTCP(t, plain(2)), "127.0.0.1", make(inbox))
+		dialled := make(chan error, 1)
+		go func() {
+			_, err := network.Dial(context.Background(), "a:1", addr, transport.Messages)
+			dialled <- err
+		}()
+		<-asked
+		closed := make(chan error, 1)
+		go func() { closed <- network.Close() }()
+		require.ErrorIs(t, <-dialled, transport.ErrClosed)
+		select {
+		case <-closed:
+			t.Error("Close returned while Admit ran")
+		case <-time.After(50 * time.Millisecond):
+		}
+		close(let)
+		require.NoError(t, <-closed)
+	})
 	t.Run("WaitsForReceive", func(t *testing.T) {
 		network := newTCP(t, plain(1))
 		entered, leave := make(chan struct{}), make(chan struct{})
