@@ -32,16 +32,12 @@ var clockFunctions = []string{
 	"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until",
 }
 
-// clientCore are the imports of the pure packages around the keeper.
-var clientCore = []string{
-	Module + "/token",
-	Module + "/statemachine",
-	Module + "/coordinator/internal/batcher",
-	Module + "/coordinator/internal/clock",
-	Module + "/coordinator/internal/expiry",
-	Module + "/coordinator/internal/hub",
-	Module + "/coordinator/internal/keeper",
-}
+// What the pure packages of the protocol decide about, and count in.
+const (
+	machine  = Module + "/statemachine"
+	internal = Module + "/coordinator/internal"
+	instant  = internal + "/clock"
+)
 
 // purePackages are the pure packages, without what is below them.
 var purePackages = []purePackage{
@@ -55,10 +51,13 @@ var purePackages = []purePackage{
 		Dir: "statemachine", Above: ".",
 		Imports: []string{"github.com/vmihailenco/msgpack/v5", "github.com/vmihailenco/msgpack/v5/msgpcode", Module + "/token"},
 	},
-	{Dir: "coordinator/internal/keeper", Above: "coordinator", Imports: clientCore},
-	{Dir: "coordinator/internal/batcher", Above: "coordinator", Imports: clientCore},
-	{Dir: "coordinator/internal/hub", Above: "coordinator", Imports: clientCore},
-	{Dir: "coordinator/internal/expiry", Above: "coordinator", Imports: clientCore},
+	{Dir: "coordinator/internal/keeper", Above: "coordinator", Imports: []string{machine, instant}},
+	{Dir: "coordinator/internal/batcher", Above: "coordinator", Imports: []string{machine, instant}},
+	{Dir: "coordinator/internal/expiry", Above: "coordinator", Imports: []string{machine, instant}},
+	{
+		Dir: "coordinator/internal/hub", Above: "coordinator",
+		Imports: []string{machine, instant, Module + "/token", internal + "/batcher", internal + "/keeper"},
+	},
 }
 
 func checkPure(t *Tree) []Finding {
