@@ -105,7 +105,7 @@ func (c *credentials) server() *tls.Config {
 		ClientAuth:   tls.RequireAndVerifyClientCert,
 		ClientCAs:    c.roots,
 		MinVersion:   tls.VersionTLS13,
-		NextProtos:   []string{Messages.protocol(), Chunks.protocol()},
+		NextProtos:   protocols(),
 		// Resumption would pass over a change of the CA.
 		SessionTicketsDisabled: true,
 	}

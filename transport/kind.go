@@ -1,6 +1,9 @@
 package transport
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Kind says what a link carries. One link carries one kind, so that a long
 // snapshot can't stand in the way of messages.
@@ -24,9 +27,21 @@ func (k Kind) String() string {
 }
 
 // Valid says whether k is one of the kinds.
-func (k Kind) Valid() bool { return k == Messages || k == Chunks }
+func (k Kind) Valid() bool { return slices.Contains(kinds[:], k) }
+
+// kinds are all there are.
+var kinds = [...]Kind{Messages, Chunks}
 
 // protocol returns the name that ALPN knows the kind by. It is part of the
 // wire format; the number at its end is that of the form of hellos, answers
 // and frames.
 func (k Kind) protocol() string { return "palisade-" + k.String() + "/1" }
+
+// protocols returns those of all kinds.
+func protocols() []string {
+	var names []string
+	for _, k := range kinds {
+		names = append(names, k.protocol())
+	}
+	return names
+}

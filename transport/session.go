@@ -93,14 +93,14 @@ func (s *session) secureAccepted(ctx context.Context, files *credentialsSource) 
 		}
 		return s.classify(err)
 	}
-	for _, kind := range []Kind{Messages, Chunks} {
+	for _, kind := range kinds {
 		if conn.ConnectionState().NegotiatedProtocol == kind.protocol() {
 			s.kind = kind
 			return nil
 		}
 	}
-	return s.decline(refuse(s.peer, CodeHandshake, "it names none of the protocols %s and %s",
-		Messages.protocol(), Chunks.protocol()))
+	return s.decline(refuse(s.peer, CodeHandshake, "it names none of the protocols %s",
+		strings.Join(protocols(), " and ")))
 }
 
 func (s *session) readPreface() error {

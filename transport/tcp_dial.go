@@ -181,12 +181,13 @@ func (d dialling) attempt(ctx context.Context, address netip.AddrPort) (*session
 	if err = d.greet(ctx, s); err != nil {
 		s.part(deadline)
 	}
+	inTime := release()
 	var refused *RefusedError
 	switch {
-	case !release() && !errors.As(err, &refused):
-		return nil, fmt.Errorf("%s: no answer in time", address)
-	case refused != nil:
+	case errors.As(err, &refused):
 		return nil, refused
+	case !inTime: // raw is closed, also when greet was just done
+		return nil, fmt.Errorf("%s: no answer in time", address)
 	case err != nil:
 		return nil, fmt.Errorf("%s: the handshake was broken off: %w", address, err)
 	}

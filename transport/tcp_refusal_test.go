@@ -1,10 +1,12 @@
 package transport_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -315,4 +317,46 @@ func TestTLSToAPlaintextListenerIsRefused(t *testing.T) {
 	require.Equal(t, transport.CodeHandshake, refused.Code)
 	require.Contains(t, refused.Reason, "what came is not TLS")
 	require.Contains(t, told.next(t).Reason, "TLS came where plaintext is spoken")
+}
+
+func TestAStrangerIsToldByAListener(t *testing.T) {
+	begin := func(wire ...[]byte) []byte {
+		return slices.Concat(append([][]byte{preface(transport.Messages)}, wire...)...)
+	}
+	for _, c := range []struct {
+		statement string
+		says      []byte
+		hello     bool // the listener says hello and yes before it is said
+		reason    string
+	}{
+		{"WithoutAPreface", []byte("GET / HTTP/1.1\r\n\r\n"), false, "what came is not the preface of a node"},
+		{"WithAnUnknownKind", preface(9), false, "no such kind of link: kind 9"},
+		{"WithAHugeLength", begin(bytes.Repeat([]byte{0xff}, 8)), false, "not a frame: its length is 4294967295 bytes, at most 4096"},
+		{"WithALengthThatOnlyAFrameMayHave", begin(transport.AppendFrame(nil, make([]byte, 4097))), false, "its length is 4097 bytes"},
+		{"WithAWrongChecksum", begin([]byte{0, 0, 0, 0, 1, 2, 3, 4}), false, "not a frame: its checksum is 01020304"},
+		{"WithAnEmptyMessage", begin(transport.AppendFrame(nil, nil)), false, "an empty message in the handshake"},
+		{"WithoutAHello", begin(yes()), false, "not a hello"},
+		{"WithoutAnAddress", begin(transport.AppendFrame(nil, transport.AppendHello(nil, hello(2), ""))), false, "its hello has no address"},
+		{"WithoutAnAnswer", begin(helloFrame(hello(2)), helloFrame(hello(2))), true, "not an answer"},
+		{"WithAFrameBeforeItsAnswer", begin(helloFrame(hello(2)), transport.AppendFrame(nil, []byte("frame"))), true, "not an answer"},
+	} {
+		t.Run(c.statement, func(t *testing.T) {
+			told := make(refusals, 1)
+			cfg := plain(1)
+			cfg.Refusals = told.hook
+			in := make(inbox, 1)
+			s := call(t, serve(t, newTCP(t, cfg), "127.0.0.1", in))
+			s.say(c.says)
+			if c.hello {
+				s.hearHello()
+				require.Nil(t, s.hearAnswer())
+			}
+			refused := s.hearAnswer()
+			require.Equal(t, transport.CodeHandshake, refused.Code)
+			require.Contains(t, refused.Reason, c.reason)
+			s.hearEnd()
+			require.Equal(t, refused.Reason, told.next(t).Reason)
+			require.Empty(t, in)
+		})
+	}
 }
