@@ -120,7 +120,7 @@ func (o *office) work() {
 // member is asked after another while.
 func (o *office) handOverIfStuck(proposed bool) {
 	r := o.replica
-	if !o.stall.stands(r.clock.Now(), proposed, r.counters.applied.Load(), 2*o.node.retry()) {
+	if !o.stall.stands(time.Now(), proposed, r.counters.applied.Load(), 2*o.node.retry()) {
 		return
 	}
 	to, ok := o.stall.successor(o.node.cfg.Members, r.node)

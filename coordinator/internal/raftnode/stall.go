@@ -3,7 +3,6 @@ package raftnode
 import (
 	"time"
 
-	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -12,16 +11,19 @@ import (
 // engine's log does not need the loop, but it does not see who was heard from:
 // what it proposes names old batches and does nothing, for ever. Somebody else
 // has to lead then.
+//
+// It counts by the runtime's clock, which stands still while the machine is
+// suspended: a jump of the other clock must not look like a stall.
 type stall struct {
 	watching bool
-	applied  uint64        // applied index when watching began
-	since    clock.Instant // when watching began
-	turn     int           // whom the leadership was offered to last
+	applied  uint64    // applied index when watching began
+	since    time.Time // when watching began
+	turn     int       // whom the leadership was offered to last
 }
 
 // stands reports whether nothing was applied here for bound, although
 // something was proposed all the while.
-func (s *stall) stands(now clock.Instant, proposed bool, applied uint64, bound time.Duration) bool {
+func (s *stall) stands(now time.Time, proposed bool, applied uint64, bound time.Duration) bool {
 	if !proposed && !s.watching {
 		return false
 	}

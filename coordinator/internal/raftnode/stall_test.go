@@ -6,13 +6,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
 func TestStallIsFoundOnlyWhileSomethingIsProposed(t *testing.T) {
 	const bound = 10 * time.Second
-	at := func(seconds int) clock.Instant { return clock.Instant(time.Duration(seconds) * time.Second) }
+	start := time.Now()
+	at := func(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 	var s stall
 	require.False(t, s.stands(at(0), false, 7, bound), "nothing proposed")
 	require.False(t, s.stands(at(100), true, 7, bound), "watching begins")
