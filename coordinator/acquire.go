@@ -88,7 +88,7 @@ func (c *Coordinator) acquire(ctx context.Context, op string, keys []string, try
 	var o *ownership
 	if r.id != "" {
 		o, err = c.shared.acquire(ctx, r)
-	} else {
+	} else if err = c.wouldDeadlock(ctx, r); err == nil {
 		o = newOwnership(ctx, c, r.keys, r.ttl)
 		err = c.take(ctx, r, o)
 	}
@@ -97,6 +97,14 @@ func (c *Coordinator) acquire(ctx context.Context, op string, keys []string, try
 		return nil, err
 	}
 	return o, nil
+}
+
+// wouldDeadlock returns an error if the caller would wait for itself.
+func (c *Coordinator) wouldDeadlock(ctx context.Context, r *request) error {
+	if key, held := c.heldByContext(ctx, r.keys); held && !r.try {
+		return &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("%w: %q", ErrWouldDeadlock, shorten(key))}
+	}
+	return nil
 }
 
 // bound adds the request's own bounds to the context of a wait.
@@ -120,9 +128,6 @@ func (c *Coordinator) take(ctx context.Context, r *request, o *ownership) error 
 	failed := func(outcome Outcome, err error) error {
 		o.abandon()
 		return &Error{r.op, keysText(r.keys), outcome, err}
-	}
-	if key, held := c.heldByContext(ctx, r.keys); held && !r.try {
-		return failed(NotApplied, fmt.Errorf("%w: %q", ErrWouldDeadlock, shorten(key)))
 	}
 	if err := c.remember(o); err != nil {
 		return failed(NotApplied, err)

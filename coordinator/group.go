@@ -279,9 +279,10 @@ func (g *group) ahead(claims []statemachine.Claim) string {
 	var holders []string
 	err := g.view(func(m *statemachine.Machine) {
 		for _, claim := range claims {
-			if view, ok := m.Key(claim.Key); ok && view.Holder != nil {
-				h := view.Holder
-				holders = append(holders, Holder{Key: claim.Key, Node: NodeID(h.ID.Node), Token: h.Token, Since: time.Unix(0, h.Since)}.String())
+			// Not Key, which copies the queue: a thousand callers may leave a
+			// long one at the same moment.
+			if h, held := m.Holder(claim.Key); held {
+				holders = append(holders, holderOf(h).String())
 			}
 		}
 	})

@@ -232,3 +232,29 @@ func TestWithWaitBoundsTheWaitOnly(t *testing.T) {
 	advance(c, locktest.TTL/2, 1)
 	require.NoError(t, lease.Ensure(patient(t), locktest.TTL*8/10))
 }
+
+func TestReleaseKeepsToTheDeadlineOfAContextThatComesFromTheLease(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 3)
+	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	c.Isolate(1)
+	ctx, cancel := context.WithTimeout(lease.Context(), locktest.ElectionTimeout)
+	defer cancel()
+	released := make(chan error, 1)
+	go func() { released <- lease.Release(ctx) }()
+	select {
+	case err := <-released:
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+	case <-patient(t).Done():
+		require.FailNow(t, "Release waits for the TTL")
+	}
+	require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+}
+
+func TestEnsureOfTheWholeWindowIsRefused(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 1)
+	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(10*time.Second))
+	require.ErrorIs(t, lease.Ensure(patient(t), 9*time.Second), coordinator.ErrInvalid)
+	require.NoError(t, lease.Ensure(patient(t), 8*time.Second))
+}

@@ -280,7 +280,7 @@ func (o *ownership) release(ctx context.Context) error {
 	}
 	// Whether ctx is of this very lease has to be known before the lease's
 	// own end ends it.
-	own := derivesFrom(ctx, o)
+	own := derivesFrom(ctx, o) && ctx.Err() == nil
 	o.mu.Lock()
 	err := o.errLocked()
 	o.endLocked(ErrReleased)
@@ -292,8 +292,12 @@ func (o *ownership) release(ctx context.Context) error {
 	if own {
 		// The end of the lease must not cut its own release short. After T
 		// the group has let go by itself.
+		until := time.Now().Add(o.ttl)
+		if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
+			until = deadline
+		}
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), o.ttl)
+		ctx, cancel = context.WithDeadline(context.WithoutCancel(ctx), until)
 		defer cancel()
 	}
 	select {
@@ -353,7 +357,7 @@ func (o *ownership) ensure(ctx context.Context, d time.Duration) error {
 	if err := checkContext("Ensure", keysText(o.keys), ctx); err != nil {
 		return err
 	}
-	if most := windowOf(o.ttl); d > most {
+	if most := windowOf(o.ttl); d >= most {
 		return o.error("Ensure", NotApplied, fmt.Errorf("%w: %v never remain of a ttl of %v, at most %v", ErrInvalid, d, o.ttl, most))
 	}
 	for {

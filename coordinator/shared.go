@@ -36,13 +36,18 @@ var errCallersLeft = errors.New("all callers have left")
 // acquire joins the request with that id or starts it. One that is being
 // withdrawn or given back is not joined: the new one goes out afterwards.
 func (s *sharedRequests) acquire(ctx context.Context, r *request) (*ownership, error) {
+	deadlock := s.c.wouldDeadlock(ctx, r) // of this caller's own context
 	for {
-		sr, first, err := s.join(ctx, r)
+		sr, first, err := s.join(ctx, r, deadlock)
 		if err != nil {
 			return nil, err
 		}
 		if first == nil {
-			return s.answer(ctx, sr, r)
+			o, err := s.answer(ctx, sr, r)
+			if err == nil && o.Err() != nil {
+				continue // another caller was quicker to release it
+			}
+			return o, err
 		}
 		select {
 		case <-first:
@@ -55,12 +60,15 @@ func (s *sharedRequests) acquire(ctx context.Context, r *request) (*ownership, e
 }
 
 // join counts a caller in. If something else has to happen first, it returns
-// a channel that is closed then.
-func (s *sharedRequests) join(ctx context.Context, r *request) (sr *sharedRequest, first <-chan struct{}, err error) {
+// a channel that is closed then. A caller that would wait for itself may still
+// join what is owned already.
+func (s *sharedRequests) join(ctx context.Context, r *request, deadlock error) (sr *sharedRequest, first <-chan struct{}, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sr = s.openLocked(r.id)
 	switch {
+	case deadlock != nil && (sr == nil || !sr.isAnswered()):
+		return nil, nil, deadlock
 	case sr == nil:
 		if sr, err = s.startLocked(ctx, r); err != nil {
 			return nil, nil, err

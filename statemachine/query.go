@@ -47,6 +47,16 @@ func (m *Machine) Key(name string) (KeyView, bool) {
 	return v, true
 }
 
+// Holder returns what is shown of the lease on the key, false when nobody holds
+// it. It costs the same whatever the length of the queue.
+func (m *Machine) Holder(name string) (Holder, bool) {
+	k, taken := m.keys.get(name)
+	if !taken || k.holder == nil {
+		return Holder{}, false
+	}
+	return k.holder.holder(k), true
+}
+
 // Lease returns the lease, false when there is none.
 func (m *Machine) Lease(id LeaseID) (Lease, bool) {
 	r := m.find(id)

@@ -221,16 +221,16 @@ func TestLogAndStoreMustBelongTogether(t *testing.T) {
 		tail := filepath.Join("00000000000000000077", "snapshot-part-1", "snapshot-1-1", "snapshot-0000000000000010", "s.gbsnap")
 		path := filepath.Join(dir, replicasDir, tail)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, make([]byte, 100), 0o600))
+		require.NoError(t, os.WriteFile(path, make([]byte, 2000), 0o600))
 		received := raftpb.Snapshot{
-			Index: 16, OnDiskIndex: 16, FileSize: 100,
+			Index: 16, OnDiskIndex: 16, FileSize: 0,
 			Filepath: filepath.Join("/elsewhere/former-host", tail),
 		}
 		whole, err := snapshotIsWhole(dir, received)
 		require.NoError(t, err)
 		require.True(t, whole)
 
-		require.NoError(t, os.WriteFile(path, make([]byte, 30), 0o600)) // cut down to a stub
+		require.NoError(t, os.WriteFile(path, make([]byte, stubBytes), 0o600)) // cut down to a stub
 		whole, err = snapshotIsWhole(dir, received)
 		require.NoError(t, err)
 		require.False(t, whole)
