@@ -42,6 +42,16 @@ func TestQueries(t *testing.T) {
 			require.False(t, ok)
 		}
 	})
+	t.Run("HolderIsThatOfTheKeyAndDoesNotCopyItsLine", func(t *testing.T) {
+		h, held := g.m.Holder("b")
+		require.True(t, held)
+		require.Equal(t, Holder{Lease: lease.ID, Key: "b", Token: 1, RequestID: "r", Metadata: "m", TTL: lease.TTL}, h)
+		for _, key := range []string{"x", "free"} {
+			_, held = g.m.Holder(key)
+			require.False(t, held, "%q is reserved or free", key)
+		}
+		require.Zero(t, testing.AllocsPerRun(100, func() { g.m.Holder("b") }))
+	})
 	t.Run("KeyShowsHolderAndLine", func(t *testing.T) {
 		v, taken := g.m.Key("b")
 		require.True(t, taken)
