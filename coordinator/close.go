@@ -93,7 +93,7 @@ func (c *Coordinator) endAll() {
 
 // stop ends all goroutines and gives the directory back.
 func (c *Coordinator) stop() error {
-	close(c.dead)
+	c.die()
 	c.work.Wait()
 	err := c.node.Close()
 	for _, g := range c.groups {

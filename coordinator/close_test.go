@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,7 +63,7 @@ func TestS117BlockedCallsEndWhenTheNodeCloses(t *testing.T) {
 		func() error { _, err := node.Acquire(ctx, "free", coordinator.WithRequestID("id")); return err },
 		func() error { _, err := node.AcquireAll(ctx, []string{"a", "b", "c"}); return err },
 		func() error { return node.WaitReady(ctx) },
-		func() error { return mine.Ensure(ctx, long*9/10) },
+		func() error { return mine.Ensure(ctx, long*9/10-time.Millisecond) },
 		func() error {
 			return node.Do(ctx, "held", func(context.Context, *coordinator.Lease) error { return nil })
 		},

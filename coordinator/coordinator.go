@@ -34,9 +34,10 @@ type Coordinator struct {
 	// life ends when the coordinator takes no more requests, with the cause.
 	life    context.Context
 	endLife context.CancelCauseFunc
-	// dead is closed when all goroutines are about to end: nothing will be
-	// confirmed any more.
+	// dead is closed when nothing will be confirmed any more: all goroutines
+	// are about to end, or the groups may not be spoken to.
 	dead chan struct{}
+	die  func()         // closes dead, once
 	work sync.WaitGroup // goroutines on behalf of callers
 
 	nextSeq, nextRef atomic.Uint64
@@ -71,6 +72,7 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 		cfg: cfg, env: inject.From(ctx), metrics: &metrics{},
 		dead: make(chan struct{}), owned: map[*ownership]struct{}{},
 	}
+	c.die = sync.OnceFunc(func() { close(c.dead) })
 	c.shared = &sharedRequests{c: c, byID: map[string]*sharedRequest{}}
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.start(); err != nil {
@@ -270,6 +272,7 @@ func (c *Coordinator) fail(cause error) {
 	for _, o := range c.ownerships() {
 		o.fail(cause)
 	}
+	c.die()
 }
 
 func (c *Coordinator) failure() error {

@@ -41,3 +41,24 @@ func TestANodeThatMayNotSpeakStops(t *testing.T) {
 	require.ErrorIs(t, err, cause)
 	require.Equal(t, cause, c.Status().Err)
 }
+
+func TestAReleaseEndsWithANodeThatMayNotSpeak(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	c, err := Open(ctx, Config{Dir: t.TempDir(), Groups: 1})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, c.Close()) }()
+	lease, err := c.Acquire(ctx, "key")
+	require.NoError(t, err)
+	lease.own.opened(nil) // as if a group had not confirmed the end of it
+	released := make(chan error, 1)
+	go func() { released <- lease.Release(context.Background()) }()
+	<-lease.Done()
+	c.fail(errors.New("superseded"))
+	select {
+	case err := <-released:
+		require.ErrorIs(t, err, ErrClosed)
+	case <-ctx.Done():
+		require.FailNow(t, "Release waits for what will not come")
+	}
+}
