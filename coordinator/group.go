@@ -187,7 +187,7 @@ func (g *group) granted(e hub.Granted) {
 	if c == nil {
 		return
 	}
-	h := &hold{group: g, ref: e.Ref, lease: e.Lease, token: e.Token, ttl: c.ttl, limitEnd: e.LimitEnd, owner: c.owner}
+	h := &hold{group: g, ref: e.Ref, token: e.Token, ttl: c.ttl, limitEnd: e.LimitEnd, owner: c.owner}
 	g.holds[e.Ref] = h
 	c.owner.add(h)
 	if g.failing.Load() {

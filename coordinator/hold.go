@@ -6,7 +6,6 @@ import (
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/coordinator/internal/hub"
 	"github.com/palisade-go/palisade/coordinator/internal/keeper"
-	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/token"
 )
 
@@ -15,7 +14,6 @@ import (
 type hold struct {
 	group    *group
 	ref      hub.Ref
-	lease    statemachine.LeaseID
 	token    token.Token
 	ttl      time.Duration
 	limitEnd clock.Instant // 0: no limit
@@ -24,7 +22,7 @@ type hold struct {
 
 // windowEnd returns when the lease can't be trusted any longer.
 func (h *hold) windowEnd() clock.Instant {
-	end := h.group.heardAt().Add(windowOf(h.ttl))
+	end := h.group.heardAt().Add(keeper.Window(h.ttl))
 	if h.limitEnd != 0 {
 		end = min(end, h.limitEnd)
 	}
@@ -34,17 +32,13 @@ func (h *hold) windowEnd() clock.Instant {
 // isOver reports whether the window is over, and why.
 func (h *hold) isOver(now clock.Instant) (bool, hub.LossReason) {
 	switch {
-	case now >= h.group.heardAt().Add(windowOf(h.ttl)):
+	case now >= h.group.heardAt().Add(keeper.Window(h.ttl)):
 		return true, hub.LostWindow
 	case h.limitEnd != 0 && now >= h.limitEnd:
 		return true, hub.LostLimit
 	}
 	return false, 0
 }
-
-// windowOf returns how long a lease with a TTL may be trusted from the first
-// send of the last batch seen applied.
-func windowOf(ttl time.Duration) time.Duration { return keeper.Window(ttl) }
 
 // distrust tells the group that the owner knows of the loss.
 func (h *hold) distrust() {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/coordinator/internal/hub"
+	"github.com/palisade-go/palisade/coordinator/internal/keeper"
 	"github.com/palisade-go/palisade/token"
 )
 
@@ -357,7 +358,7 @@ func (o *ownership) ensure(ctx context.Context, d time.Duration) error {
 	if err := checkContext("Ensure", keysText(o.keys), ctx); err != nil {
 		return err
 	}
-	if most := windowOf(o.ttl); d >= most {
+	if most := keeper.Window(o.ttl); d >= most {
 		return o.error("Ensure", NotApplied, fmt.Errorf("%w: %v never remain of a ttl of %v, at most %v", ErrInvalid, d, o.ttl, most))
 	}
 	for {
