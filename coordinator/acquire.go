@@ -17,18 +17,20 @@ import (
 // withdrawn in the background, at the latest when the node is no longer heard
 // from. The error is an *Error with one of: the context's error (with
 // ErrUnavailable if the group gave no answer), ErrInvalid, ErrQueueFull,
-// ErrWouldDeadlock, ErrUnavailable, ErrClosed.
+// ErrWouldDeadlock, ErrUnavailable, ErrClosed. While the node is short of disk
+// space it is ErrUnavailable with ErrDiskSpace, at once and not applied: ask
+// another node.
 //
 // Each successful acquire is its own owner: the same goroutine waits like
 // anyone for a key that it holds. Safe for concurrent use. Costs one log entry
 // when the key is free, shared with whatever else the node asks of the group
 // at that moment; a turn in line costs no more.
 func (c *Coordinator) Acquire(ctx context.Context, key string, opts ...AcquireOption) (*Lease, error) {
-	o, err := c.acquire(ctx, "Acquire", []string{key}, false, opts)
+	h, err := c.acquire(ctx, "Acquire", []string{key}, false, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Lease{o}, nil
+	return &Lease{h.watch()}, nil
 }
 
 // TryAcquire asks for key once and never waits in line: if the key is taken,
@@ -36,11 +38,11 @@ func (c *Coordinator) Acquire(ctx context.Context, key string, opts ...AcquireOp
 // holders. Without a quorum it returns ErrUnavailable after 3 election
 // timeouts at the latest. Otherwise as Acquire.
 func (c *Coordinator) TryAcquire(ctx context.Context, key string, opts ...AcquireOption) (*Lease, error) {
-	o, err := c.acquire(ctx, "TryAcquire", []string{key}, true, opts)
+	h, err := c.acquire(ctx, "TryAcquire", []string{key}, true, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &Lease{o}, nil
+	return &Lease{h.watch()}, nil
 }
 
 // AcquireAll waits until this node owns all keys, or until ctx ends; it gets
@@ -53,25 +55,25 @@ func (c *Coordinator) TryAcquire(ctx context.Context, key string, opts ...Acquir
 // Acquire; if a part is lost while others are still waited for, all is given
 // back and the error is ErrLeaseLost.
 func (c *Coordinator) AcquireAll(ctx context.Context, keys []string, opts ...AcquireOption) (*LeaseSet, error) {
-	o, err := c.acquire(ctx, "AcquireAll", keys, false, opts)
+	h, err := c.acquire(ctx, "AcquireAll", keys, false, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &LeaseSet{o}, nil
+	return &LeaseSet{h.watch()}, nil
 }
 
 // TryAcquireAll is as AcquireAll, and as TryAcquire for each key: all at
 // once, or a *BusyError and nothing.
 func (c *Coordinator) TryAcquireAll(ctx context.Context, keys []string, opts ...AcquireOption) (*LeaseSet, error) {
-	o, err := c.acquire(ctx, "TryAcquireAll", keys, true, opts)
+	h, err := c.acquire(ctx, "TryAcquireAll", keys, true, opts)
 	if err != nil {
 		return nil, err
 	}
-	return &LeaseSet{o}, nil
+	return &LeaseSet{h.watch()}, nil
 }
 
 // acquire is the way of every acquire.
-func (c *Coordinator) acquire(ctx context.Context, op string, keys []string, try bool, opts []AcquireOption) (*ownership, error) {
+func (c *Coordinator) acquire(ctx context.Context, op string, keys []string, try bool, opts []AcquireOption) (*handle, error) {
 	r, err := c.check(op, keys, try, opts)
 	if err != nil {
 		return nil, err
@@ -79,25 +81,44 @@ func (c *Coordinator) acquire(ctx context.Context, op string, keys []string, try
 	if err := checkContext(op, keysText(keys), ctx); err != nil {
 		return nil, err
 	}
-	if err := c.accepts(); err != nil {
+	if err := c.acceptsNew(); err != nil {
 		return nil, &Error{op, keysText(keys), NotApplied, err}
 	}
 	began := c.env.Clock.Now()
 	ctx, cancel := c.bound(ctx, r)
 	defer cancel()
-	var o *ownership
+	way := c.acquireAlone
 	if r.id != "" {
-		o, err = c.shared.acquire(ctx, r)
-	} else if err = c.wouldDeadlock(ctx, r); err == nil {
-		o = newOwnership(ctx, c, r.keys, r.ttl)
-		err = c.take(ctx, r, o)
+		way = c.shared.acquire
 	}
+	h, err := way(ctx, r)
 	c.metrics.waited(c.env.Clock.Now().Sub(began), err)
-	if err != nil {
+	return h, err
+}
+
+// acquireAlone is the way of a request that nobody can join.
+func (c *Coordinator) acquireAlone(ctx context.Context, r *request) (*handle, error) {
+	if err := c.wouldDeadlock(ctx, r); err != nil {
 		return nil, err
 	}
-	return o, nil
+	o := newOwnership(ctx, c, r.keys, r.ttl)
+	if err := c.take(ctx, r, o); err != nil {
+		return nil, err
+	}
+	h, owned := o.grip()
+	if !owned {
+		return nil, c.giveUp(r, o, Unknown, lostEarly(o.Err()))
+	}
+	return h, nil
 }
+
+// giveUp ends what never came into a caller's hands, and says why.
+func (c *Coordinator) giveUp(r *request, o *ownership, outcome Outcome, err error) error {
+	o.abandon()
+	return &Error{r.op, keysText(r.keys), outcome, err}
+}
+
+func lostEarly(err error) error { return fmt.Errorf("lost before it could be handed out: %w", err) }
 
 // wouldDeadlock returns an error if the caller would wait for itself.
 func (c *Coordinator) wouldDeadlock(ctx context.Context, r *request) error {
@@ -125,12 +146,8 @@ var errNoAnswer = errors.New("no answer within 3 election timeouts")
 // back unless it gets it all. Then o is complete; otherwise it has ended, and
 // is gone in the end.
 func (c *Coordinator) take(ctx context.Context, r *request, o *ownership) error {
-	failed := func(outcome Outcome, err error) error {
-		o.abandon()
-		return &Error{r.op, keysText(r.keys), outcome, err}
-	}
 	if err := c.remember(o); err != nil {
-		return failed(NotApplied, err)
+		return c.giveUp(r, o, NotApplied, err)
 	}
 	for i, part := range r.groups {
 		call := c.ask(part.group, o, hub.Ask{
@@ -142,11 +159,11 @@ func (c *Coordinator) take(ctx context.Context, r *request, o *ownership) error 
 				// What earlier groups granted is only now being given back.
 				failure.outcome = Unknown
 			}
-			return failed(failure.outcome, failure.err)
+			return c.giveUp(r, o, failure.outcome, failure.err)
 		}
 	}
 	if err := o.hand(); err != nil {
-		return failed(Unknown, fmt.Errorf("lost before it could be handed out: %w", err))
+		return c.giveUp(r, o, Unknown, lostEarly(err))
 	}
 	return nil
 }

@@ -117,5 +117,5 @@ func (cl *call) endOf(ctx context.Context) error {
 	if cl.queued.Load() {
 		return fmt.Errorf("still in line: %s: %w", cl.group.ahead(cl.claims), err)
 	}
-	return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	return cl.group.unavailable(err)
 }

@@ -33,23 +33,38 @@ func (c *Coordinator) Shutdown(ctx context.Context) error {
 
 // waitEnd waits until a lease has ended, and if its owner released it, until
 // that is confirmed: the node must not go while somebody waits for the
-// confirmation. What is merely being withdrawn or was lost holds nothing up.
+// confirmation. What waits in line, is being withdrawn or was lost holds nothing
+// up.
 func (c *Coordinator) waitEnd(ctx context.Context, o *ownership) error {
-	select {
-	case <-o.done:
-	case <-c.dead:
+	if !o.wasHanded() {
 		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("still held: %w", endOf(ctx))
+	}
+	if err := c.awaitClosed(ctx, o.done); err != nil {
+		return fmt.Errorf("still held: %w", err)
 	}
 	if !o.wasReleased() {
 		return nil
 	}
+	if err := c.awaitClosed(ctx, o.gone); err != nil {
+		return fmt.Errorf("the release is not confirmed: %w", err)
+	}
+	return nil
+}
+
+// awaitClosed waits until end is closed, or will never be because the node is
+// dead. If ctx ends first, the error is that of ctx; a context that had ended
+// before does not hide an end that is there.
+func (c *Coordinator) awaitClosed(ctx context.Context, end <-chan struct{}) error {
 	select {
-	case <-o.gone:
+	case <-end:
 	case <-c.dead:
 	case <-ctx.Done():
-		return fmt.Errorf("the release is not confirmed: %w", endOf(ctx))
+		select {
+		case <-end:
+		case <-c.dead:
+		default:
+			return endOf(ctx)
+		}
 	}
 	return nil
 }
@@ -111,7 +126,7 @@ func (c *Coordinator) leave() {
 	for _, g := range c.groups {
 		g.leave()
 	}
-	deadline := time.NewTimer(2 * c.cfg.ElectionTimeout)
+	deadline := time.NewTimer(leaveElections * c.cfg.ElectionTimeout)
 	defer deadline.Stop()
 	for _, g := range c.groups {
 		select {
@@ -129,7 +144,7 @@ func (c *Coordinator) moveLeaderships() {
 	if len(c.cfg.Peers) == 1 || len(led) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.ElectionTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), moveElections*c.cfg.ElectionTimeout)
 	defer cancel()
 	// A node that has an entry to apply, the last one of leave for example,
 	// does not take over, and the engine does not ask twice within an election
@@ -178,10 +193,7 @@ func (c *Coordinator) stopStores(engine error) error {
 	if errors.Is(engine, raftnode.ErrStillRunning) {
 		return nil
 	}
-	var errs []error
-	if c.network != nil {
-		errs = append(errs, c.network.Close())
-	}
+	errs := []error{c.closeNetwork()}
 	if c.store != nil {
 		errs = append(errs, c.store.Close())
 	}

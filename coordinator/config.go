@@ -1,15 +1,12 @@
 package coordinator
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +14,7 @@ import (
 
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/token"
+	"github.com/palisade-go/palisade/transport"
 )
 
 // NodeID names a member of the cluster, from 1. It is never given out twice.
@@ -41,8 +39,9 @@ type Config struct {
 	// start a node with another node's or an older copy.
 	Dir string
 
-	// Cluster names the cluster. It is part of the birth certificate: nodes
-	// with another name are not heard. Required with Peers.
+	// Cluster names the cluster, in 1 to 64 ASCII letters, digits, '-', '_' and
+	// single dots inside. It is part of the birth certificate: nodes with
+	// another name are refused. Required with Peers.
 	Cluster string
 	// NodeID is this node; a key of Peers. Default without Peers: 1.
 	NodeID NodeID
@@ -69,39 +68,21 @@ type Config struct {
 	Groups int
 	// Limits bound what a request and this node may ask for.
 	Limits Limits
-	// Listen is the address to listen on. Default: all interfaces, at the
-	// port that Peers gives this node.
+	// Listen is the address to listen on: a host name or an address, IPv4 or
+	// IPv6 in brackets, and a port. Default: all interfaces, at the port that
+	// Peers gives this node.
 	Listen string
 	// Logger takes what nobody can be told by a return value, and the
-	// engine's messages from warnings up. Default: nothing is logged.
+	// engine's errors; its warnings, of each election, are logged as debug.
+	// Default: nothing is logged.
 	Logger *slog.Logger
-	// TLS makes nodes verify one another. Without it whoever reaches the port
-	// can take part. Default: none.
-	TLS *TLS
+	// TLS says how nodes prove to one another who they are. Required with
+	// several Peers; there is no default. With transport.Insecure whoever
+	// reaches the port can read everything and be any node, which is logged.
+	TLS transport.TLS
 	// TTL is the TTL of leases without WithTTL, from 4 times ElectionTimeout
 	// to 24 hours. Default: 15 s.
 	TTL time.Duration
-}
-
-// TLS names PEM files. All three are required; all members' certificates are
-// signed by the same CA and valid for the host names in Peers.
-type TLS struct{ CAFile, CertFile, KeyFile string }
-
-// validate reads the files, so that what is wrong with them is said before
-// anything is started.
-func (t TLS) validate(wrong func(string, ...any)) {
-	if t.CAFile == "" || t.CertFile == "" || t.KeyFile == "" {
-		wrong("TLS needs all of CAFile, CertFile and KeyFile")
-		return
-	}
-	if ca, err := os.ReadFile(t.CAFile); err != nil {
-		wrong("TLS.CAFile: %w", err)
-	} else if !x509.NewCertPool().AppendCertsFromPEM(ca) {
-		wrong("TLS.CAFile: %s has no certificate in PEM form", t.CAFile)
-	}
-	if _, err := tls.LoadX509KeyPair(t.CertFile, t.KeyFile); err != nil {
-		wrong("TLS.CertFile %s and TLS.KeyFile %s: %w", t.CertFile, t.KeyFile, err)
-	}
 }
 
 // Limits bound what is asked for. Zero fields mean the defaults.
@@ -126,7 +107,6 @@ const (
 
 const (
 	groupsMax       = 256
-	clusterNameMax  = 64
 	electionMin     = 100 * time.Millisecond
 	electionMax     = time.Minute
 	electionStep    = 50 * time.Millisecond
@@ -197,8 +177,8 @@ func (c Config) validate() error {
 	if c.Cluster == "" {
 		wrong("Cluster is missing: it is required with Peers")
 	}
-	if len(c.Cluster) > clusterNameMax {
-		wrong("Cluster has %d bytes: at most %d", len(c.Cluster), clusterNameMax)
+	if _, err := transport.NodeURI(c.Cluster, 1); c.Cluster != "" && err != nil {
+		wrong("Cluster: %w", err)
 	}
 	c.validatePeers(wrong)
 	if c.ElectionTimeout < electionMin || c.ElectionTimeout > electionMax || c.ElectionTimeout%electionStep != 0 {
@@ -222,9 +202,7 @@ func (c Config) validate() error {
 	if c.Limits.Requests < 1 {
 		wrong("Limits.Requests is %d: must be above zero", c.Limits.Requests)
 	}
-	if c.TLS != nil {
-		c.TLS.validate(wrong)
-	}
+	c.validateTLS(wrong)
 	if len(problems) > 0 {
 		return &Error{"Open", "", NotApplied, fmt.Errorf("%w: %w", ErrInvalid, errors.Join(problems...))}
 	}
@@ -268,6 +246,17 @@ func (c Config) validatePeers(wrong func(string, ...any)) {
 	}
 	if err := checkAddress(listen); err != nil {
 		wrong("Listen: %w", err)
+	}
+}
+
+// validateTLS reads the files, so that what is wrong with them is said before
+// anything is made.
+func (c Config) validateTLS(wrong func(string, ...any)) {
+	if len(c.Peers) < 2 && c.TLS == (transport.TLS{}) {
+		return // a single node has no network
+	}
+	if err := c.TLS.Check(c.Cluster, uint64(c.NodeID)); err != nil {
+		wrong("TLS: %w", err)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/transport"
 )
 
 func three() map[NodeID]string {
@@ -19,7 +21,7 @@ func TestConfigDefaultsAreThoseOfTheComments(t *testing.T) {
 	require.Len(t, single.Peers, 1)
 	require.Equal(t, 100*time.Millisecond, single.ElectionTimeout)
 
-	c := Config{Dir: "d", Cluster: "billing", NodeID: 2, Peers: three()}.withDefaults()
+	c := Config{Dir: "d", Cluster: "billing", NodeID: 2, Peers: three(), TLS: transport.Insecure}.withDefaults()
 	require.NoError(t, c.validate())
 	require.Equal(t, time.Second, c.ElectionTimeout)
 	require.Equal(t, 15*time.Second, c.TTL)
@@ -28,12 +30,12 @@ func TestConfigDefaultsAreThoseOfTheComments(t *testing.T) {
 	require.Equal(t, ":7400", c.Listen)
 	require.Equal(t, Limits{Keys: 64, Queue: 10_000, Requests: 1_000_000}, c.Limits)
 	require.NotNil(t, c.Logger)
-	require.Nil(t, c.TLS)
+	require.Equal(t, transport.TLS{}, single.TLS, "a single node has no network")
 }
 
 func TestConfigProblemsAreAllNamed(t *testing.T) {
 	good := func() Config {
-		return Config{Dir: "d", Cluster: "billing", NodeID: 1, Peers: three()}
+		return Config{Dir: "d", Cluster: "billing", NodeID: 1, Peers: three(), TLS: transport.Insecure}
 	}
 	for _, c := range []struct {
 		name   string
@@ -42,7 +44,9 @@ func TestConfigProblemsAreAllNamed(t *testing.T) {
 	}{
 		{"no directory", func(c *Config) { c.Dir = "" }, []string{"Dir is missing"}},
 		{"no cluster", func(c *Config) { c.Cluster = "" }, []string{"Cluster is missing"}},
-		{"long cluster", func(c *Config) { c.Cluster = strings.Repeat("c", 65) }, []string{"Cluster has 65 bytes: at most 64"}},
+		{"long cluster", func(c *Config) { c.Cluster = strings.Repeat("c", 65) }, []string{"Cluster: ", "1 to 64 ASCII letters"}},
+		{"odd cluster", func(c *Config) { c.Cluster = "billing\n" }, []string{`"billing\n" can't be in a certificate`}},
+		{"no TLS", func(c *Config) { c.TLS = transport.TLS{} }, []string{"TLS is not set", "transport.Insecure"}},
 		{"two peers", func(c *Config) { delete(c.Peers, 3) }, []string{"Peers has 2 members: must be 1, 3, 5 or 7"}},
 		{"not a peer", func(c *Config) { c.NodeID = 9 }, []string{"NodeID 9 is not in Peers"}},
 		{"node zero", func(c *Config) { c.Peers[0] = c.Peers[3]; delete(c.Peers, 3) }, []string{"Peers has a node 0"}},
@@ -63,9 +67,13 @@ func TestConfigProblemsAreAllNamed(t *testing.T) {
 		{"keys limit", func(c *Config) { c.Limits.Keys = 129 }, []string{"Limits.Keys is 129: must be 1 to 128"}},
 		{"queue limit", func(c *Config) { c.Limits.Queue = -1 }, []string{"Limits.Queue is -1"}},
 		{"requests limit", func(c *Config) { c.Limits.Requests = -1 }, []string{"Limits.Requests is -1"}},
-		{"half of TLS", func(c *Config) { c.TLS = &TLS{CAFile: "ca.pem"} }, []string{"TLS needs all of"}},
-		{"TLS files missing", func(c *Config) { c.TLS = &TLS{"no-ca.pem", "no-cert.pem", "no-key.pem"} }, []string{"TLS.CAFile: open no-ca.pem", "TLS.CertFile no-cert.pem and TLS.KeyFile no-key.pem"}},
-		{"TLS files of another kind", func(c *Config) { c.TLS = &TLS{"config.go", "config.go", "config.go"} }, []string{"TLS.CAFile: config.go has no certificate in PEM form", "TLS.CertFile config.go"}},
+		{"half of TLS", func(c *Config) { c.TLS = transport.TLS{CAFile: "ca.pem"} }, []string{"TLS lacks CertFile and KeyFile"}},
+		{"TLS files missing", func(c *Config) {
+			c.TLS = transport.TLS{CAFile: "no-ca.pem", CertFile: "no-cert.pem", KeyFile: "no-key.pem"}
+		}, []string{"open no-ca.pem"}},
+		{"TLS files of another kind", func(c *Config) {
+			c.TLS = transport.TLS{CAFile: "config.go", CertFile: "config.go", KeyFile: "config.go"}
+		}, []string{"CAFile: it has no certificate in PEM"}},
 		{"listen without a network", func(c *Config) { c.Peers, c.Listen = nil, ":7400" }, []string{"Listen is :7400, but a single node has no network"}},
 		{"several at once", func(c *Config) { c.Dir, c.Groups, c.Epoch = "", 999, 9999 }, []string{"Dir is missing", "Groups is 999", "Epoch is 9999"}},
 	} {
@@ -89,14 +97,15 @@ func TestConfigEdgesAreAccepted(t *testing.T) {
 		{Groups: 1, Listen: "127.0.0.1:1"},
 		{Listen: ":1"},
 		{Limits: Limits{Keys: 128, Queue: 1, Requests: 1}},
+		{Listen: "[::1]:7400"},
 	} {
-		c.Dir, c.Cluster, c.NodeID, c.Peers = "d", strings.Repeat("c", 64), 1, three()
+		c.Dir, c.Cluster, c.NodeID, c.Peers, c.TLS = "d", strings.Repeat("c", 64), 1, three(), transport.Insecure
 		require.NoError(t, c.withDefaults().validate())
 	}
 }
 
 func TestAWrongOwnAddressIsReportedOnce(t *testing.T) {
-	c := Config{Dir: "d", Cluster: "x", NodeID: 1, Peers: three()}
+	c := Config{Dir: "d", Cluster: "x", NodeID: 1, Peers: three(), TLS: transport.Insecure}
 	c.Peers[1] = "a.example:0"
 	err := c.withDefaults().validate()
 	require.ErrorContains(t, err, "Peers[1]")

@@ -10,19 +10,25 @@ import (
 // reports the loss even before anything has closed Done.
 type leaseContext struct {
 	context.Context // ended by the ownership, with the cause
-	owner           *ownership
+	handle          *handle
+}
+
+// Done implements context.Context.
+func (c leaseContext) Done() <-chan struct{} {
+	c.handle.observe()
+	return c.Context.Done()
 }
 
 // Err implements context.Context.
-func (c *leaseContext) Err() error {
-	_ = c.owner.Err() // latches a loss and ends the inner context
+func (c leaseContext) Err() error {
+	_ = c.handle.err() // latches a loss and ends the inner context
 	return c.Context.Err()
 }
 
 // Value implements context.Context.
-func (c *leaseContext) Value(key any) any {
+func (c leaseContext) Value(key any) any {
 	if key == (ownerKey{}) {
-		return &link{c.owner, chainOf(c.Context)}
+		return &link{c.handle.own, chainOf(c.Context)}
 	}
 	return c.Context.Value(key)
 }
@@ -68,34 +74,17 @@ func (c *Coordinator) heldByContext(ctx context.Context, keys []string) (string,
 	return "", false
 }
 
-// bind returns a context that ends with parent or with the ownership.
-func (o *ownership) bind(parent context.Context) (context.Context, context.CancelFunc) {
-	if parent == nil {
-		parent = context.Background()
-	}
-	inner, cancel := context.WithCancelCause(parent)
-	if o == nil {
-		cancel(errNil)
-		return inner, func() {}
-	}
-	stop := context.AfterFunc(o.ctx, func() { cancel(context.Cause(o.ctx)) })
-	return &boundContext{inner, o, cancel}, func() {
-		stop()
-		cancel(context.Canceled)
-	}
-}
-
 // boundContext is what Bind returns.
 type boundContext struct {
 	context.Context
-	owner  *ownership
+	handle *handle
 	cancel context.CancelCauseFunc
 }
 
 // Err implements context.Context. It looks at the clock, as leaseContext
 // does.
 func (c *boundContext) Err() error {
-	if end := c.owner.Err(); end != nil {
+	if end := c.handle.err(); end != nil {
 		c.cancel(end) // without waiting for the goroutine of the AfterFunc
 	}
 	return c.Context.Err()
@@ -104,7 +93,7 @@ func (c *boundContext) Err() error {
 // Value implements context.Context.
 func (c *boundContext) Value(key any) any {
 	if key == (ownerKey{}) {
-		return &link{c.owner, chainOf(c.Context)}
+		return &link{c.handle.own, chainOf(c.Context)}
 	}
 	return c.Context.Value(key)
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
 
+	"github.com/palisade-go/palisade/coordinator/internal/admission"
 	"github.com/palisade-go/palisade/coordinator/internal/batcher"
+	"github.com/palisade-go/palisade/coordinator/internal/diskspace"
 	"github.com/palisade-go/palisade/coordinator/internal/hub"
 	"github.com/palisade-go/palisade/coordinator/internal/identity"
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
@@ -26,10 +29,13 @@ type Coordinator struct {
 	identity *identity.Identity
 	store    *pebblestore.Store
 	node     *raftnode.Node
-	network  *transport.Memory // of a single node; otherwise nil
-	groups   []*group          // group i+1 is at i
-	metrics  *metrics
-	shared   *sharedRequests
+	gate     *admission.Gate // nil for a single node
+	network  io.Closer       // what the node listens and dials with, if it is its own
+	// endGreeting ends what the gate does in the background; nil without one.
+	endGreeting func()
+	groups      []*group // group i+1 is at i
+	metrics     *metrics
+	shared      *sharedRequests
 
 	// life ends when the coordinator takes no more requests, with the cause.
 	life    context.Context
@@ -56,10 +62,11 @@ type Coordinator struct {
 // WaitReady waits for all groups. The context bounds nothing but the start.
 //
 // On failure nothing runs and the directory is free again. The error wraps
-// ErrInvalid and names every problem if the configuration is wrong. A
-// directory that can't be used is ErrDirectoryInUse, ErrDirectoryFormat,
-// ErrDirectoryDamaged or a *MismatchError; other errors name the directory or
-// address concerned.
+// ErrInvalid and names every problem if the configuration is wrong. With less
+// than DiskSpaceMin free it is a *DiskSpaceError, and nothing was made or
+// changed. A directory that can't be used is ErrDirectoryInUse,
+// ErrDirectoryFormat, ErrDirectoryDamaged or a *MismatchError; other errors
+// name the directory or address concerned.
 func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 	if err := checkContext("Open", "", ctx); err != nil {
 		return nil, err
@@ -91,6 +98,9 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 // start opens what a node is made of, from the directory upwards. On failure
 // the caller stops what was started.
 func (c *Coordinator) start() (err error) {
+	if err := diskspace.Check(c.env.Gauge, c.cfg.Dir); err != nil {
+		return err
+	}
 	certificate := identity.Certificate{
 		Cluster: c.cfg.Cluster, Members: c.cfg.members(), Groups: c.cfg.Groups,
 		Slots: slotCount, Hash: slotHash, Epoch: c.cfg.Epoch, Engine: raftnode.EngineConstants,
@@ -98,23 +108,23 @@ func (c *Coordinator) start() (err error) {
 	if c.identity, err = identity.Open(c.cfg.Dir, statemachine.NodeID(c.cfg.NodeID), certificate); err != nil {
 		return err
 	}
-	c.store, err = pebblestore.Open(filepath.Join(c.cfg.Dir, identity.MachinesDir), pebblestore.Options{Logger: c.cfg.Logger})
+	c.store, err = pebblestore.Open(filepath.Join(c.cfg.Dir, identity.MachinesDir), pebblestore.Options{FS: c.env.StoreFS, Logger: c.cfg.Logger})
 	if err != nil {
 		return err
 	}
 	for i := range c.cfg.Groups {
 		c.groups = append(c.groups, newGroup(statemachine.GroupID(i+1), c.hubConfig(), c.env.Clock, c.metrics, c.fail, c.env.Moved))
 	}
-	network := c.env.Network
-	if network == nil && len(c.cfg.Peers) == 1 {
-		c.network = transport.NewMemory(0)
-		network = c.network
+	network, err := c.openNetwork()
+	if err != nil {
+		return err
 	}
 	if c.node, err = raftnode.Open(c.nodeConfig(network)); err != nil {
 		return err
 	}
 	for _, g := range c.groups {
 		g.proposer = c.node
+		g.unavailable = c.unavailable
 		g.view = func(look func(*statemachine.Machine)) error { return c.node.View(g.id, look) }
 		go g.run()
 	}
@@ -123,13 +133,14 @@ func (c *Coordinator) start() (err error) {
 
 func (c *Coordinator) nodeConfig(network transport.Network) raftnode.Config {
 	id := c.identity
-	cfg := raftnode.Config{
+	return raftnode.Config{
 		Node: id.Node, Members: id.Certificate.Members, Groups: c.cfg.Groups,
 		Dir:        filepath.Join(id.Dir, identity.RaftDir),
 		Deployment: id.Certificate.Deployment(),
 		HostID:     func(n statemachine.NodeID) string { return identity.HostID(c.cfg.Cluster, n) },
 		Resolve:    c.resolvePeer,
-		Listen:     c.cfg.Listen,
+		Address:    c.cfg.Peers[c.cfg.NodeID],
+		Listen:     c.listen(),
 		Network:    network,
 		Store:      c.store,
 		Genesis: func(g statemachine.GroupID) statemachine.Genesis {
@@ -138,17 +149,8 @@ func (c *Coordinator) nodeConfig(network transport.Network) raftnode.Config {
 		Election: c.cfg.ElectionTimeout, Clock: c.env.Clock, Logger: c.cfg.Logger,
 		Sink:            func(g statemachine.GroupID) raftnode.Sink { return c.groups[g-1] },
 		SnapshotEntries: c.env.SnapshotEntries,
+		Gauge:           c.env.Gauge, FS: c.env.LogFS,
 	}
-	if network != nil {
-		// In memory the address of a node is the one its peers know.
-		cfg.Listen = c.cfg.Peers[c.cfg.NodeID]
-	}
-	if t := c.cfg.TLS; t != nil {
-		cfg.TLS = &raftnode.TLSFiles{CA: t.CAFile, Cert: t.CertFile, Key: t.KeyFile}
-	} else if network == nil {
-		c.cfg.Logger.Warn("links between nodes are not encrypted: whoever reaches the port can take part", "listen", c.cfg.Listen)
-	}
-	return cfg
 }
 
 func (c *Coordinator) resolvePeer(n statemachine.NodeID) (string, error) {
@@ -172,13 +174,18 @@ func (c *Coordinator) hubConfig() hub.Config {
 func (c *Coordinator) newRef() hub.Ref { return hub.Ref(c.nextRef.Add(1)) }
 
 // WaitReady waits until every group has a leader and this node has caught up
-// with it, or ctx ends. The error names the first group that is not ready.
-// One round between the nodes for each group.
+// with it, or ctx ends. A new cluster is ready once all its nodes have met. One
+// round between the nodes for each group.
+//
+// The error names the first group that is not ready, and each peer that
+// refuses this node or is refused, as a *RefusedError. It comes at once if a
+// peer refuses this node for ever, which has to stop then, and if the node is
+// short of disk space (ErrUnavailable with ErrDiskSpace).
 func (c *Coordinator) WaitReady(ctx context.Context) error {
 	if err := checkContext("WaitReady", "", ctx); err != nil {
 		return err
 	}
-	if err := c.accepts(); err != nil {
+	if err := c.acceptsNew(); err != nil {
 		return &Error{"WaitReady", "", NotApplied, err}
 	}
 	bounded, cancel := context.WithCancel(ctx)
@@ -192,9 +199,9 @@ func (c *Coordinator) WaitReady(ctx context.Context) error {
 		case c.life.Err() != nil:
 			err = context.Cause(c.life)
 		case ctx.Err() != nil:
-			err = fmt.Errorf("group %d: %w: %w", g.id, ErrUnavailable, endOf(ctx))
+			err = fmt.Errorf("group %d: %w", g.id, c.unavailable(endOf(ctx)))
 		default:
-			err = fmt.Errorf("group %d: %w: %w", g.id, ErrUnavailable, err)
+			err = fmt.Errorf("group %d: %w", g.id, c.unavailable(err))
 		}
 		return &Error{"WaitReady", "", NotApplied, err}
 	}

@@ -20,11 +20,11 @@ func (c *Coordinator) Do(ctx context.Context, key string, fn func(context.Contex
 	if fn == nil {
 		return noFunction("Do", shorten(key))
 	}
-	lease, err := c.Acquire(ctx, key, opts...)
+	h, err := c.acquire(ctx, "Acquire", []string{key}, false, opts)
 	if err != nil {
 		return err
 	}
-	return lease.own.run(ctx, func(ctx context.Context) error { return fn(ctx, lease) })
+	return h.run(ctx, func(ctx context.Context) error { return fn(ctx, &Lease{h}) })
 }
 
 // DoAll is as Do, for several keys; see AcquireAll.
@@ -32,11 +32,11 @@ func (c *Coordinator) DoAll(ctx context.Context, keys []string, fn func(context.
 	if fn == nil {
 		return noFunction("DoAll", keysText(keys))
 	}
-	set, err := c.AcquireAll(ctx, keys, opts...)
+	h, err := c.acquire(ctx, "AcquireAll", keys, false, opts)
 	if err != nil {
 		return err
 	}
-	return set.own.run(ctx, func(ctx context.Context) error { return fn(ctx, set) })
+	return h.run(ctx, func(ctx context.Context) error { return fn(ctx, &LeaseSet{h}) })
 }
 
 // noFunction refuses a missing fn before anything is acquired.
@@ -44,9 +44,11 @@ func noFunction(op, key string) error {
 	return &Error{op, key, NotApplied, fmt.Errorf("%w: the function is nil", ErrInvalid)}
 }
 
-// run calls fn and gives the ownership back afterwards, in any case.
-func (o *ownership) run(ctx context.Context, fn func(context.Context) error) (err error) {
-	bound, unbind := o.bind(ctx)
+// run calls fn and gives the ownership back afterwards, in any case. So the
+// handle needs no watch: fn may forget it and still rely on it.
+func (h *handle) run(ctx context.Context, fn func(context.Context) error) (err error) {
+	o := h.own
+	bound, unbind := h.bind(ctx)
 	// A deferred call runs on panic and Goexit too.
 	defer func() {
 		unbind()

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/palisade-go/palisade/coordinator/internal/diskspace"
 	"github.com/palisade-go/palisade/coordinator/internal/identity"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/token"
@@ -34,7 +35,16 @@ var (
 	ErrInvalid = errors.New("invalid argument")
 	// ErrClosed: the Coordinator is closed or shutting down.
 	ErrClosed = errors.New("the coordinator is closed")
+	// ErrDiskSpace: too little disk space is free for the data directory. The
+	// error is also a *DiskSpaceError. Open returns it alone; calls on an open
+	// node return it with ErrUnavailable.
+	ErrDiskSpace = diskspace.ErrShort
 )
+
+// DiskSpaceError is ErrDiskSpace with the directory, the bytes that are free
+// there and those that are needed: DiskSpaceMin, or DiskSpaceAgain for a node
+// that is short already.
+type DiskSpaceError = diskspace.Error
 
 // What Open says of a data directory that it can't use. Nothing in it was
 // changed.

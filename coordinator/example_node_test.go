@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/transport"
 )
 
 // One node of three in production: the same program on each machine, with its
@@ -22,7 +23,7 @@ func Example_oneOfThree() {
 		Peers: map[coordinator.NodeID]string{
 			1: "app-1.internal:7400", 2: "app-2.internal:7400", 3: "app-3.internal:7400",
 		},
-		TLS:    &coordinator.TLS{CAFile: "ca.pem", CertFile: "app-1.pem", KeyFile: "app-1.key"},
+		TLS:    transport.TLS{CAFile: "ca.pem", CertFile: "app-1.pem", KeyFile: "app-1.key"},
 		Logger: slog.Default(),
 	})
 	if err != nil {

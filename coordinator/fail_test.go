@@ -50,7 +50,7 @@ func TestAReleaseEndsWithANodeThatMayNotSpeak(t *testing.T) {
 	defer func() { require.NoError(t, c.Close()) }()
 	lease, err := c.Acquire(ctx, "key")
 	require.NoError(t, err)
-	lease.own.opened(nil) // as if a group had not confirmed the end of it
+	lease.handle.own.opened(nil) // as if a group had not confirmed the end of it
 	released := make(chan error, 1)
 	go func() { released <- lease.Release(context.Background()) }()
 	<-lease.Done()

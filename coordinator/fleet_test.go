@@ -33,6 +33,9 @@ type fleet struct {
 	running  map[coordinator.NodeID]*process
 }
 
+// fleetGroups is how many groups a fleet has.
+const fleetGroups = 3
+
 // process is one node of a fleet while its process runs.
 type process struct {
 	t      *testing.T
@@ -86,6 +89,15 @@ func (f *fleet) members() []coordinator.NodeID {
 // start starts a node's process and opens the node.
 func (f *fleet) start(number coordinator.NodeID, setUp ...func(*exec.Cmd)) *process {
 	f.t.Helper()
+	p, err := f.tryStart(number, setUp...)
+	require.NoError(f.t, err, "open node %d", number)
+	return p
+}
+
+// tryStart is start, of a node that may not open. Its process runs until it is
+// killed, or has ended by itself.
+func (f *fleet) tryStart(number coordinator.NodeID, setUp ...func(*exec.Cmd)) (*process, error) {
+	f.t.Helper()
 	p := &process{t: f.t, number: number, cmd: exec.Command(os.Args[0])}
 	p.cmd.Env = append(os.Environ(), nodeProcessVariable+"="+asNode)
 	p.cmd.Stderr = &p.stderr
@@ -105,11 +117,10 @@ func (f *fleet) start(number coordinator.NodeID, setUp ...func(*exec.Cmd)) *proc
 	f.running[number] = p
 	s := NodeStart{
 		Dir: filepath.Join(f.dir, fmt.Sprintf("node-%d", number)), NodeID: number, Peers: f.peers,
-		Groups: 3, Election: f.election, TTL: f.ttl,
+		Groups: fleetGroups, Election: f.election, TTL: f.ttl,
 	}
 	f.change(&s)
-	require.NoError(f.t, p.orders.Call("Node.Open", s, &p.host), "open node %d", number)
-	return p
+	return p, p.try("Open", s, &p.host)
 }
 
 // socketPair returns two ends: one for this process, one to be inherited.

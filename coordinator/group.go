@@ -12,6 +12,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator/internal/batcher"
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/coordinator/internal/hub"
+	"github.com/palisade-go/palisade/coordinator/internal/pulse"
 	"github.com/palisade-go/palisade/coordinator/internal/raftnode"
 	"github.com/palisade-go/palisade/statemachine"
 )
@@ -28,23 +29,26 @@ type input func(h *hub.Hub, now clock.Instant)
 // group is the shell around one group's hub: one goroutine that feeds it and
 // carries its effects out.
 type group struct {
-	id       statemachine.GroupID
-	self     batcher.Identity
-	clock    clock.Clock
-	proposer proposer
-	view     func(func(*statemachine.Machine)) error // of the local replica's state
-	metrics  *metrics
-	fatal    func(error) // called once at most, must not block
-	moved    func()      // called when the replica has moved, must not block
-	mail     *mailbox
-	stop     chan struct{} // closed by the coordinator
-	stopped  chan struct{} // closed by the goroutine at its end
+	id          statemachine.GroupID
+	self        batcher.Identity
+	clock       clock.Clock
+	proposer    proposer
+	view        func(func(*statemachine.Machine)) error // of the local replica's state
+	unavailable func(error) error                       // what to say when there is no answer
+	metrics     *metrics
+	fatal       func(error) // called once at most, must not block
+	moved       func()      // called when the replica has moved, must not block
+	mail        *mailbox
+	stop        chan struct{} // closed by the coordinator
+	stopped     chan struct{} // closed by the goroutine at its end
 
 	// heard is the instant that the windows of all leases here count from.
 	// It moves when a batch of this node is seen applied.
 	heard atomic.Int64
 	// failing: the last attempt to renew has failed.
 	failing atomic.Bool
+	// turn is the pulse of the goroutine, which renews among other things.
+	turn pulse.Pulse
 
 	// following is the leader that the replica knows of, and a channel that
 	// is closed when that changes.
@@ -89,19 +93,23 @@ func (g *group) run() {
 	timer := time.NewTimer(math.MaxInt64)
 	defer timer.Stop()
 	var inputs []input
+	g.turn.Begin()
 	g.step(func(h *hub.Hub, now clock.Instant) { h.Start(now) })
 	for {
 		g.schedule(timer)
+		g.turn.End()
 		select {
 		case <-g.stop:
 			return
 		case <-g.mail.wake:
+			g.turn.Begin()
 			inputs = g.mail.take(inputs)
 			for i, in := range inputs {
 				g.step(in)
 				inputs[i] = nil
 			}
 		case <-timer.C:
+			g.turn.Begin()
 			g.step(func(h *hub.Hub, now clock.Instant) { h.Tick(now) })
 		}
 	}

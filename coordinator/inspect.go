@@ -30,7 +30,8 @@ type Waiter struct {
 // Inspect returns who owns a key and who waits for it. It is linearizable: it
 // sees every lease that was granted before the call, by whichever node. No log
 // entry; one round between the nodes. Without a quorum it returns
-// ErrUnavailable after 3 election timeouts at the latest.
+// ErrUnavailable after 3 election timeouts at the latest; at once, with
+// ErrDiskSpace, while this node is short of disk space.
 func (c *Coordinator) Inspect(ctx context.Context, key string) (KeyInfo, error) {
 	if err := c.checkQuery("Inspect", key, ctx); err != nil {
 		return KeyInfo{}, err
@@ -70,7 +71,7 @@ func (c *Coordinator) checkQuery(op, key string, ctx context.Context) error {
 	if err := checkContext(op, shorten(key), ctx); err != nil {
 		return err
 	}
-	if err := c.accepts(); err != nil {
+	if err := c.acceptsNew(); err != nil {
 		return &Error{op, shorten(key), NotApplied, err}
 	}
 	return nil
@@ -89,11 +90,11 @@ func (c *Coordinator) query(ctx context.Context, op, key string, fn func(context
 	case c.life.Err() != nil:
 		err = context.Cause(c.life)
 	case ctx.Err() != nil:
-		err = fmt.Errorf("%w: %w", ErrUnavailable, endOf(ctx))
+		err = c.unavailable(endOf(ctx))
 	case errors.Is(err, raftnode.ErrClosed):
 		err = ErrClosed
 	default:
-		err = fmt.Errorf("%w: %w", ErrUnavailable, context.Cause(bounded))
+		err = c.unavailable(context.Cause(bounded))
 	}
 	return &Error{op, shorten(key), NotApplied, err}
 }
@@ -141,7 +142,8 @@ type Resolution struct {
 // then looks at the state, so that Absent stays true: no earlier batch of this
 // node, and none of an earlier start of it, can take effect afterwards. What
 // an earlier start left counts as absent. Without a quorum it returns
-// ErrUnavailable after 3 election timeouts at the latest. One log entry.
+// ErrUnavailable after 3 election timeouts at the latest; at once, with
+// ErrDiskSpace, while this node is short of disk space. One log entry.
 func (c *Coordinator) Resolve(ctx context.Context, key, requestID string) (Resolution, error) {
 	if err := c.checkQuery("Resolve", key, ctx); err != nil {
 		return Resolution{}, err

@@ -43,19 +43,32 @@ func (s State) String() string {
 // A lease is a permission to try. A process can pause at any point between a
 // question to its lease and what it does next; only the resource that checks
 // Token keeps it out then.
-type Lease struct{ own *ownership }
+//
+// Keep a lease for as long as you rely on it, and Release it. One that the
+// garbage collector finds forgotten while it is held is released and logged,
+// once, with its key, its token and for how long it was held, but not with
+// the place of its acquire: each acquire would have to pay for that. It is a
+// net for a mistake and no way to release: a collection may be minutes away.
+//
+// A lease is not forgotten while anybody can still observe it. That is whoever
+// has the Lease or its Context, or what Bind returned, until the function is
+// called that frees the binding. A channel can't be seen to be forgotten: once
+// Done or Endangered, or Done of its Context, was called, the lease is left
+// as it is. To derive from Context a context that can end is to call Done.
+// Callers who share a lease by WithRequestID have a Lease each.
+type Lease struct{ handle *handle }
 
-// owned returns what a lease has; nil for a nil or zero lease.
-func (l *Lease) owned() *ownership {
+// deref returns the handle; nil of a nil or zero lease.
+func (l *Lease) deref() *handle {
 	if l == nil {
 		return nil
 	}
-	return l.own
+	return l.handle
 }
 
 // Key returns the key; "" of a nil lease.
 func (l *Lease) Key() string {
-	if o := l.owned(); o != nil {
+	if o := l.deref().owned(); o != nil {
 		return o.keys[0]
 	}
 	return ""
@@ -65,7 +78,7 @@ func (l *Lease) Key() string {
 // for the key. It stays the same for the life of the lease. Zero of a nil
 // lease.
 func (l *Lease) Token() token.Token {
-	if o := l.owned(); o != nil {
+	if o := l.deref().owned(); o != nil {
 		t, _ := o.token(o.keys[0])
 		return t
 	}
@@ -75,40 +88,41 @@ func (l *Lease) Token() token.Token {
 // Context returns a context with the values of the acquire's context that
 // ends when the lease ends; context.Cause tells why: an error with
 // ErrReleased or ErrLeaseLost. The end of the acquire's context does not end
-// it. Of a nil lease it has ended.
-func (l *Lease) Context() context.Context { return l.owned().context() }
+// it. It keeps the lease from being forgotten. Of a nil lease it has ended.
+func (l *Lease) Context() context.Context { return l.deref().context() }
 
 // Bind returns a context that ends with parent or with the lease, whichever
 // is first. It has the values of parent. The returned function frees what the
-// binding takes; call it in any case.
+// binding takes, and until then the lease is not taken for forgotten; call it
+// in any case.
 func (l *Lease) Bind(parent context.Context) (context.Context, context.CancelFunc) {
-	return l.owned().bind(parent)
+	return l.deref().bind(parent)
 }
 
 // Done returns a channel that is closed when the lease ends; nothing is ever
 // sent on it. After a pause of the process it may be closed a little later
 // than Held turns false.
-func (l *Lease) Done() <-chan struct{} { return l.owned().ended() }
+func (l *Lease) Done() <-chan struct{} { return l.deref().ended() }
 
 // Endangered returns a channel that is closed when renewing first fails, or
 // when the lease ends.
-func (l *Lease) Endangered() <-chan struct{} { return l.owned().alarm() }
+func (l *Lease) Endangered() <-chan struct{} { return l.deref().alarm() }
 
 // Err returns nil while the lease is owned, and afterwards ErrReleased, or an
 // error with ErrLeaseLost and the cause. It looks at the clock.
-func (l *Lease) Err() error { return l.owned().Err() }
+func (l *Lease) Err() error { return l.deref().err() }
 
 // Held reports whether the lease is owned. It compares the clock with the end
 // of the safe window itself: no timer and no message is needed for it to turn
 // false. Once false it stays false.
-func (l *Lease) Held() bool { return l.owned().Err() == nil }
+func (l *Lease) Held() bool { return l.deref().err() == nil }
 
 // State returns where in its life the lease is. It looks at the clock.
-func (l *Lease) State() State { return l.owned().state() }
+func (l *Lease) State() State { return l.deref().state() }
 
 // Remaining returns how much is left of the safe window, if nothing is
 // renewed any more: from 0 to 0.9 times the TTL.
-func (l *Lease) Remaining() time.Duration { return l.owned().remaining() }
+func (l *Lease) Remaining() time.Duration { return l.deref().remaining() }
 
 // Ensure waits until at least d remain of the safe window, and renews if that
 // is needed: one log entry then, or more if a round takes longer than d leaves
@@ -117,7 +131,7 @@ func (l *Lease) Remaining() time.Duration { return l.owned().remaining() }
 // ErrLeaseLost or ErrReleased if the lease has ended, ErrInvalid if d can never
 // remain, ErrUnavailable with the context's error if ctx ends first.
 func (l *Lease) Ensure(ctx context.Context, d time.Duration) error {
-	return l.owned().ensure(ctx, d)
+	return l.deref().ensure(ctx, d)
 }
 
 // Release gives the lease up. First the ownership ends here (Held is false,
@@ -130,4 +144,4 @@ func (l *Lease) Ensure(ctx context.Context, d time.Duration) error {
 // A second Release returns nil once the first is confirmed. Release of a lost
 // lease returns ErrLeaseLost at once: the exclusive time was over before.
 // A Release never touches a lease of somebody else.
-func (l *Lease) Release(ctx context.Context) error { return l.owned().release(ctx) }
+func (l *Lease) Release(ctx context.Context) error { return l.deref().release(ctx) }

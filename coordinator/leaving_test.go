@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/transport"
 )
 
 // A cluster over TCP is opened and stopped again and again in one process, with
@@ -35,7 +36,7 @@ func TestNothingIsLeftAfterCloseAndShutdown(t *testing.T) {
 		var nodes []*coordinator.Coordinator
 		for id, address := range peers {
 			c, err := coordinator.Open(patient(t), coordinator.Config{
-				Dir: filepath.Join(dir, fmt.Sprintf("node-%d", id)), Cluster: "leaving", NodeID: id, Peers: peers,
+				Dir: filepath.Join(dir, fmt.Sprintf("node-%d", id)), Cluster: "leaving", NodeID: id, Peers: peers, TLS: transport.Insecure,
 				Listen: address, Groups: 2, ElectionTimeout: 100 * time.Millisecond,
 			})
 			require.NoError(t, err, "round %d", round)

@@ -5,7 +5,8 @@ import (
 	"fmt"
 )
 
-// A nil lease is lost: a nil *ownership answers every question that way.
+// A nil lease is lost: a nil *handle and a nil *ownership answer every
+// question that way.
 
 // errNil is the end of a lease that never was.
 var errNil = fmt.Errorf("%w: there is no lease (nil)", ErrLeaseLost)
@@ -17,25 +18,9 @@ var closedChan = func() chan struct{} {
 	return ch
 }()
 
-func (o *ownership) context() context.Context {
-	if o == nil {
-		ctx, cancel := context.WithCancelCause(context.Background())
-		cancel(errNil)
-		return ctx
-	}
-	return o.ctx
-}
-
-func (o *ownership) ended() <-chan struct{} {
-	if o == nil {
-		return closedChan
-	}
-	return o.done
-}
-
-func (o *ownership) alarm() <-chan struct{} {
-	if o == nil {
-		return closedChan
-	}
-	return o.endangered
+// neverHeld returns a context that has ended.
+func neverHeld() context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(errNil)
+	return ctx
 }

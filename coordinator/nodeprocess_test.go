@@ -10,13 +10,16 @@ import (
 	"os"
 	"os/exec"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
+	"github.com/palisade-go/palisade/coordinator/internal/raftnode/disktest"
 	"github.com/palisade-go/palisade/token"
+	"github.com/palisade-go/palisade/transport"
 )
 
 // nodeProcessVariable makes the test binary a node instead of running tests, or
@@ -47,6 +50,9 @@ type nodeProcess struct {
 	ttl      time.Duration
 	leases   map[string]*coordinator.Lease
 	load     *load
+	dir      string
+	disk     disktest.Disk
+	room     atomic.Uint64 // what the node finds free on its disk
 }
 
 // NodeStart is the part of a Config that such a node is opened with.
@@ -57,8 +63,8 @@ type NodeStart struct {
 	Groups          int
 	Election, TTL   time.Duration
 	HostName        string // to take first; empty: keep that of the machine
-	TLS             *coordinator.TLS
 	SnapshotEntries uint64
+	Disk            *DiskStart // nil: the real one
 }
 
 // Nothing is an argument or an answer without content.
@@ -128,18 +134,23 @@ func (p *nodeProcess) Open(s NodeStart, host *string) error {
 			return fmt.Errorf("take the host name %q: %w", s.HostName, err)
 		}
 	}
-	ctx := inject.With(context.Background(), inject.Env{
+	env := inject.Env{
 		SnapshotEntries: s.SnapshotEntries,
 		Opened:          func(c inject.Controls) { p.controls = c },
-	})
+	}
+	if s.Disk != nil {
+		p.useDisk(*s.Disk, &env)
+	}
+	ctx := inject.With(context.Background(), env)
 	node, err := coordinator.Open(ctx, coordinator.Config{
 		Dir: s.Dir, Cluster: "processes", NodeID: s.NodeID, Peers: s.Peers, Groups: s.Groups,
-		ElectionTimeout: s.Election, TTL: s.TTL, TLS: s.TLS,
+		ElectionTimeout: s.Election, TTL: s.TTL, TLS: transport.Insecure,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
 	})
 	if err != nil {
 		return err
 	}
+	p.dir = s.Dir
 	p.node, p.number, p.groups, p.ttl = node, s.NodeID, s.Groups, s.TTL
 	*host, err = os.Hostname()
 	return err

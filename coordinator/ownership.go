@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
@@ -28,7 +29,7 @@ type ownership struct {
 	c    *Coordinator
 	keys []string
 	ttl  time.Duration
-	ctx  *leaseContext
+	ctx  context.Context // has the values of the acquire's, and knows no handle
 	// cancel ends ctx. done is closed when the ownership ends; endangered
 	// when renewing first fails, or at the end; gone when no group has
 	// anything left of it.
@@ -36,28 +37,29 @@ type ownership struct {
 	done       chan struct{}
 	endangered chan struct{}
 	gone       chan struct{}
+	observed   atomic.Bool // a channel that tells of the end was handed out
 
-	mu      sync.Mutex
-	asking  *call // the last request to a group; nil before the first
-	holds   []*hold
-	open    int           // requests to groups that are not over
-	end     error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
-	since   clock.Instant // when it was handed to its caller
-	handed  bool          // it was
-	given   bool          // all has been given back
-	alarmed bool          // endangered is closed
+	mu       sync.Mutex
+	asking   *call // the last request to a group; nil before the first
+	holds    []*hold
+	open     int           // requests to groups that are not over
+	end      error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
+	since    clock.Instant // when it was handed to its caller
+	handed   bool          // it was
+	handles  int           // that were not collected
+	forsaken bool          // the last of them was
+	given    bool          // all has been given back
+	alarmed  bool          // endangered is closed
 }
 
 // newOwnership starts an ownership that holds nothing yet. Its context has
 // the values of ctx, and not its end.
 func newOwnership(ctx context.Context, c *Coordinator, keys []string, ttl time.Duration) *ownership {
 	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	o := &ownership{
-		c: c, keys: keys, ttl: ttl, cancel: cancel,
+	return &ownership{
+		c: c, keys: keys, ttl: ttl, ctx: inner, cancel: cancel,
 		done: make(chan struct{}), endangered: make(chan struct{}), gone: make(chan struct{}),
 	}
-	o.ctx = &leaseContext{Context: inner, owner: o}
-	return o
 }
 
 // opened counts a request to a group, before it is made.
@@ -74,7 +76,7 @@ func (o *ownership) leftBy(ctx context.Context) error {
 	cl := o.asking
 	o.mu.Unlock()
 	if cl == nil {
-		return fmt.Errorf("%w: %w", ErrUnavailable, endOf(ctx))
+		return o.c.unavailable(endOf(ctx))
 	}
 	return cl.endOf(ctx)
 }
@@ -97,11 +99,15 @@ func (o *ownership) add(h *hold) {
 }
 
 // hand marks the ownership as complete and in its caller's hands, unless it
-// has been lost already.
+// has been lost already, or the coordinator takes no more requests: Shutdown
+// waits for what was in somebody's hands when it began, and for nothing else.
 func (o *ownership) hand() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := o.errLocked(); err != nil {
+		return err
+	}
+	if err := o.c.accepts(); err != nil {
 		return err
 	}
 	o.handed = true
@@ -149,13 +155,14 @@ func (o *ownership) fail(cause error) {
 
 // loseLocked ends the ownership as lost. What several groups have of a set
 // stays held until Release, so that nobody enters while the caller unwinds;
-// a single lease has nothing left to hold.
+// a single lease has nothing left to hold, and what was forsaken nobody can
+// release.
 func (o *ownership) loseLocked(reason hub.LossReason) {
 	if o.end == nil {
 		o.c.metrics.lost(reason)
 		o.endLocked(fmt.Errorf("%w: %s", ErrLeaseLost, lossText(reason)))
 	}
-	if o.handed && len(o.holds) == 1 {
+	if o.handed && (len(o.holds) == 1 || o.forsaken) {
 		o.giveLocked()
 	}
 }
@@ -316,6 +323,13 @@ func (o *ownership) release(ctx context.Context) error {
 	}
 }
 
+// wasHanded reports whether it came into its caller's hands.
+func (o *ownership) wasHanded() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.handed
+}
+
 // wasReleased reports whether its owner has released it.
 func (o *ownership) wasReleased() bool {
 	o.mu.Lock()
@@ -390,7 +404,7 @@ func (o *ownership) renew(ctx context.Context, h *hold, d time.Duration) error {
 		return nil
 	case <-ctx.Done():
 		giveUp()
-		return o.error("Ensure", Unknown, fmt.Errorf("%w: %w", ErrUnavailable, endOf(ctx)))
+		return o.error("Ensure", Unknown, o.c.unavailable(endOf(ctx)))
 	case <-o.done:
 		giveUp()
 		return o.error("Ensure", NotApplied, o.Err())

@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -66,6 +67,7 @@ func (s *scene) hold(node int, key string, opts ...coordinator.AcquireOption) *c
 func (s *scene) holdAll(node int, keys ...string) {
 	set, err := s.node(node).AcquireAll(patient(s.t), keys)
 	require.NoError(s.t, err)
+	s.t.Cleanup(func() { runtime.KeepAlive(set) }) // it is not taken for forgotten
 	for _, key := range keys {
 		s.keys = append(s.keys, key)
 		s.tokens[key], _ = set.Token(key)

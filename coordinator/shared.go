@@ -35,7 +35,7 @@ var errCallersLeft = errors.New("all callers have left")
 
 // acquire joins the request with that id or starts it. One that is being
 // withdrawn or given back is not joined: the new one goes out afterwards.
-func (s *sharedRequests) acquire(ctx context.Context, r *request) (*ownership, error) {
+func (s *sharedRequests) acquire(ctx context.Context, r *request) (*handle, error) {
 	deadlock := s.c.wouldDeadlock(ctx, r) // of this caller's own context
 	for {
 		sr, first, err := s.join(ctx, r, deadlock)
@@ -44,15 +44,18 @@ func (s *sharedRequests) acquire(ctx context.Context, r *request) (*ownership, e
 		}
 		if first == nil {
 			o, err := s.answer(ctx, sr, r)
-			if err == nil && o.Err() != nil {
-				continue // another caller was quicker to release it
+			if err != nil {
+				return nil, err
 			}
-			return o, err
+			if h, owned := o.grip(); owned {
+				return h, nil
+			}
+			continue // another caller was quicker to release it
 		}
 		select {
 		case <-first:
 		case <-ctx.Done():
-			return nil, &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("%w: an earlier request %q is not settled: %w", ErrUnavailable, r.id, endOf(ctx))}
+			return nil, &Error{r.op, keysText(r.keys), NotApplied, s.c.unavailable(fmt.Errorf("an earlier request %q is not settled: %w", r.id, endOf(ctx)))}
 		case <-s.c.life.Done():
 			return nil, &Error{r.op, keysText(r.keys), NotApplied, context.Cause(s.c.life)}
 		}

@@ -1,7 +1,10 @@
 package coordinator
 
 import (
+	"errors"
+
 	"github.com/palisade-go/palisade/statemachine"
+	"github.com/palisade-go/palisade/transport"
 )
 
 // Status is what a node knows of itself and its groups, without asking
@@ -12,6 +15,16 @@ type Status struct {
 	Incarnation uint64 // which start of the node this is
 	// Err is why the node had to stop by itself; nil otherwise.
 	Err error
+	// DiskErr is why nothing new is taken on at present: a *DiskSpaceError.
+	// nil: there is enough disk space.
+	DiskErr error
+	// DiskFreeBytes were free for the data directory when it was last looked
+	// at, a quarter of a second ago at most. 0: not known.
+	DiskFreeBytes uint64
+	// Admitted says whether every peer has once let this node's directory in;
+	// before that it exchanges nothing with them. Peers are the others.
+	Admitted bool
+	Peers    []PeerStatus
 	// Requests wait or hold at the moment, or are being given back.
 	Requests int
 	Groups   []GroupStatus
@@ -41,6 +54,18 @@ type Status struct {
 	LeaderChanges uint64
 }
 
+// PeerStatus is how this node stands with another, as of its last attempt to
+// reach it.
+type PeerStatus struct {
+	NodeID  NodeID
+	Address string
+	// Reached: the last attempt succeeded. The peer may have gone since.
+	Reached bool
+	// Err is what the last attempt met, nil if it succeeded or there was none
+	// yet; a *RefusedError if one of the two refuses the other.
+	Err error
+}
+
 // GroupStatus is what the node's replica of a group knows.
 type GroupStatus struct {
 	Group        int
@@ -68,10 +93,27 @@ func (c *Coordinator) Status() Status {
 		Expiries: m.expiries.Load(), LeaderChanges: m.leaderChanges.Load(),
 		RefusedBusy: m.refusedBusy.Load(), RefusedQueueFull: m.refusedQueue.Load(), RefusedOther: m.refusedOth.Load(),
 	}
+	s.DiskFreeBytes, s.DiskErr = c.node.DiskSpace()
+	s.Admitted, s.Peers = c.peerStatus()
 	for _, g := range c.groups {
 		s.Groups = append(s.Groups, c.groupStatus(g))
 	}
 	return s
+}
+
+func (c *Coordinator) peerStatus() (admitted bool, peers []PeerStatus) {
+	if c.gate == nil {
+		return true, nil // a single node has nobody to ask
+	}
+	for _, s := range c.gate.Standings() {
+		peer := PeerStatus{NodeID: NodeID(s.Node), Address: c.cfg.Peers[NodeID(s.Node)], Reached: s.Agreed, Err: s.Problem}
+		var refused *transport.RefusedError
+		if errors.As(s.Problem, &refused) {
+			peer.Err = c.refusal(refused)
+		}
+		peers = append(peers, peer)
+	}
+	return c.gate.Admitted(), peers
 }
 
 func (c *Coordinator) groupStatus(g *group) GroupStatus {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"runtime"
 	"testing"
 	"time"
 
@@ -19,11 +20,13 @@ import (
 // busy machine, and is lost by an injected clock only.
 const long = time.Hour
 
-// acquire takes a lease that has to be had.
+// acquire takes a lease that has to be had. It is not taken for forgotten before
+// the test ends.
 func acquire(t testing.TB, n *locktest.Node, key string, opts ...coordinator.AcquireOption) *coordinator.Lease {
 	t.Helper()
 	lease, err := n.Coordinator().Acquire(patient(t), key, opts...)
 	require.NoError(t, err)
+	t.Cleanup(func() { runtime.KeepAlive(lease) })
 	return lease
 }
 
@@ -42,10 +45,12 @@ type inLine struct {
 	err   error
 }
 
-// ask begins an acquire.
+// ask begins an acquire. What it gets is not taken for forgotten before the test
+// ends.
 func ask(t testing.TB, n *locktest.Node, key string, opts ...coordinator.AcquireOption) *inLine {
 	ctx, cancel := context.WithCancel(patient(t))
 	l := &inLine{t: t, leave: cancel, done: make(chan struct{})}
+	t.Cleanup(func() { runtime.KeepAlive(l) })
 	c := n.Coordinator()
 	go func() {
 		defer close(l.done)
@@ -70,13 +75,21 @@ func (l *inLine) failed() error {
 	return l.err
 }
 
+// answered reports whether there is an answer.
+func (l *inLine) answered() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // waits says that there is no answer yet.
 func (l *inLine) waits() {
 	l.t.Helper()
-	select {
-	case <-l.done:
+	if l.answered() {
 		require.FailNow(l.t, "the acquire has been answered", "lease %v, error %v", l.lease, l.err)
-	default:
 	}
 }
 

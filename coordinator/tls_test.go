@@ -3,6 +3,7 @@ package coordinator_test
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/locktest"
+	"github.com/palisade-go/palisade/transport"
+	"github.com/palisade-go/palisade/transport/transporttest"
 )
 
 // tlsElection is short, because half of the test is waiting for elections that
@@ -17,13 +20,20 @@ import (
 const tlsElection = 200 * time.Millisecond
 
 // Three nodes verify one another. One that comes back with papers that the
-// others don't trust, or with none, takes no part until it has the right ones
-// again.
+// others don't trust, with those of another node, or with none takes no part
+// and is told why, until it has the right ones again.
 func TestTLS(t *testing.T) {
-	ours, foreign := newAuthority(t, "ours"), newAuthority(t, "foreign")
-	papers := func(node int) *coordinator.TLS { return ours.certify(t, fmt.Sprintf("node-%d", node), ours) }
+	ours, foreign := transporttest.NewAuthority(t), transporttest.NewAuthority(t)
+	papers := func(by *transporttest.Authority, node uint64, trusted ...*transporttest.Authority) transport.TLS {
+		who := transporttest.Holder{Cluster: "locktest", Node: node}
+		return by.Certify(t, t.TempDir(), who, trusted...)
+	}
+	own := map[int]transport.TLS{}
+	for node := 1; node <= 3; node++ {
+		own[node] = papers(ours, uint64(node))
+	}
 	cluster := locktest.New(t, 3, locktest.WithTCP(), locktest.WithConfig(func(node int, cfg *coordinator.Config) {
-		cfg.TLS, cfg.ElectionTimeout = papers(node), tlsElection
+		cfg.TLS, cfg.ElectionTimeout = own[node], tlsElection
 	}))
 	key := cluster.KeyIn(1, "job")
 	for _, n := range cluster.Nodes() {
@@ -35,11 +45,12 @@ func TestTLS(t *testing.T) {
 	third := cluster.Node(3)
 	for _, c := range []struct {
 		name string
-		tls  *coordinator.TLS
+		tls  transport.TLS
+		why  coordinator.RefusalReason
 	}{
-		{"ANodeOfAnotherAuthorityTakesNoPart", foreign.certify(t, "node-3", foreign)},
-		{"ANodeThatTrustsOursButIsSignedByAnotherTakesNoPart", foreign.certify(t, "stranger", ours)},
-		{"ANodeWithoutTLSTakesNoPart", nil},
+		{"ANodeOfAnotherAuthorityTakesNoPart", papers(foreign, 3), coordinator.RefusedCertificate},
+		{"ANodeThatTrustsOursButIsSignedByAnotherTakesNoPart", papers(foreign, 3, ours), coordinator.RefusedCertificate},
+		{"ANodeWithoutTLSTakesNoPart", transport.Insecure, coordinator.RefusedHandshake},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			third.Kill()
@@ -48,9 +59,14 @@ func TestTLS(t *testing.T) {
 			require.NoError(t, err, "the others are a quorum")
 			defer func() { require.NoError(t, lease.Release(patient(t))) }()
 
-			ctx, cancel := context.WithTimeout(context.Background(), 5*tlsElection)
+			ctx, cancel := context.WithTimeout(context.Background(), 10*tlsElection)
 			defer cancel()
-			require.ErrorIs(t, third.Coordinator().WaitReady(ctx), coordinator.ErrUnavailable)
+			err = third.Coordinator().WaitReady(ctx)
+			require.ErrorIs(t, err, coordinator.ErrUnavailable)
+			require.ErrorIs(t, err, coordinator.ErrRefused)
+			var refused *coordinator.RefusedError
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, c.why, refused.Reason, "%v", refused)
 			_, err = third.Coordinator().TryAcquire(patient(t), cluster.KeyIn(2, "other"))
 			require.ErrorIs(t, err, coordinator.ErrUnavailable)
 			for _, d := range cluster.Dumps(1) {
@@ -61,9 +77,23 @@ func TestTLS(t *testing.T) {
 	}
 
 	third.Kill()
-	third.Restart(func(cfg *coordinator.Config) { cfg.TLS = papers(3) })
+	third.Restart(func(cfg *coordinator.Config) { cfg.TLS = own[3] })
 	lease, err := third.Coordinator().Acquire(patient(t), key)
 	require.NoError(t, err, "with its own papers again")
 	require.NoError(t, lease.Release(patient(t)))
 	require.NoError(t, cluster.WaitEqualDumps(patient(t)))
+}
+
+// The certificate of another node is refused by Open, which names both.
+func TestTheCertificateMustBeTheNodes(t *testing.T) {
+	files := transporttest.NewAuthority(t).Certify(t, t.TempDir(), transporttest.Holder{Cluster: "billing", Node: 2})
+	dir := filepath.Join(t.TempDir(), "data")
+	_, err := coordinator.Open(context.Background(), coordinator.Config{
+		Dir: dir, Cluster: "billing", NodeID: 1, TLS: files,
+		Peers: map[coordinator.NodeID]string{1: "a:7400", 2: "b:7400", 3: "c:7400"},
+	})
+	require.ErrorIs(t, err, coordinator.ErrInvalid)
+	require.ErrorContains(t, err, "palisade://billing/1")
+	require.ErrorContains(t, err, "palisade://billing/2")
+	require.NoDirExists(t, dir)
 }

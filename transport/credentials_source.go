@@ -38,7 +38,7 @@ func newCredentialsSource(files TLS, self string, logger *slog.Logger) (*credent
 	if err != nil {
 		return nil, err
 	}
-	if s.current, err = s.load(); err != nil {
+	if s.current, err = s.files.load(s.self); err != nil {
 		return nil, err
 	}
 	s.seenLocked(seen)
@@ -57,7 +57,7 @@ func (s *credentialsSource) get() *credentials {
 	}
 	var next *credentials
 	if err == nil {
-		next, err = s.load()
+		next, err = s.files.load(s.self)
 		s.seenLocked(seen)
 	}
 	if err != nil {
@@ -95,13 +95,11 @@ func (s *credentialsSource) warnOfExpiryLocked() {
 	}
 }
 
-func (s *credentialsSource) paths() []string {
-	return []string{s.files.CAFile, s.files.CertFile, s.files.KeyFile}
-}
+func (t TLS) paths() []string { return []string{t.CAFile, t.CertFile, t.KeyFile} }
 
 func (s *credentialsSource) stat() ([]fs.FileInfo, error) {
 	var seen []fs.FileInfo
-	for _, path := range s.paths() {
+	for _, path := range s.files.paths() {
 		info, err := os.Stat(path)
 		if err != nil {
 			return nil, fmt.Errorf("transport: TLS: %w", err)
@@ -111,16 +109,17 @@ func (s *credentialsSource) stat() ([]fs.FileInfo, error) {
 	return seen, nil
 }
 
-func (s *credentialsSource) load() (*credentials, error) {
+// load reads the files of a node that self is the URI of.
+func (t TLS) load(self string) (*credentials, error) {
 	var texts [][]byte
-	for _, path := range s.paths() {
+	for _, path := range t.paths() {
 		text, err := readLimited(path)
 		if err != nil {
 			return nil, fmt.Errorf("transport: TLS: %w", err)
 		}
 		texts = append(texts, text)
 	}
-	loaded, err := parseCredentials(texts[0], texts[1], texts[2], s.self)
+	loaded, err := parseCredentials(texts[0], texts[1], texts[2], self)
 	if err != nil {
 		return nil, fmt.Errorf("transport: TLS: %w", err)
 	}

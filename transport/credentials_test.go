@@ -150,7 +150,9 @@ func TestWrongCertificateFiles(t *testing.T) {
 			authority := transporttest.NewAuthority(t)
 			files := authority.Certify(t, t.TempDir(), holder)
 			c.breaks(t, authority, files)
-			network, err := transport.NewTCP(transport.TCPConfig{Self: hello(2), ClusterName: "billing", TLS: files})
+			network, err := transport.NewTCP(transport.TCPConfig{
+				Member: transport.Member{Self: hello(2)}, ClusterName: "billing", TLS: files,
+			})
 			require.ErrorContains(t, err, c.wrong)
 			require.ErrorContains(t, err, "transport: TLS: ")
 			require.Nil(t, network)

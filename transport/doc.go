@@ -10,23 +10,34 @@
 //   - A frame is the bytes of one Send, delivered as the bytes of one Receive.
 //   - A direction is an ordered pair of addresses. All links from the first to
 //     the second belong to it.
+//   - A hello is what a node says of itself before the first frame, and a member
+//     a node with a hello. A peer is the other side, with what it said.
 //
 // # Rules of every network
 //
 //  1. Frames of one link arrive unchanged, each at most once, in the order they
 //     were sent. One that is lost is lost with all after it: the link breaks.
+//
 //  2. A link that is broken stays broken. Send says so, though over a wire the
 //     news may need a while; dial again. Nothing tells the receiver. So an
 //     error of Send leaves open which of the frames sent before it arrived.
+//
 //  3. Receive is called for one frame of a link after the other, never
 //     concurrently, and each link has its own turn: a handler that blocks for
 //     one holds up that link and nothing else.
+//
 //  4. A link holds at most 2*FrameBytesMax bytes that were sent and not yet
 //     received, besides what the sockets of the system hold. Past that Send
 //     blocks, until there is room or the link ends.
+//
 //  5. Closing a link is orderly: what was sent before still arrives, unless the
 //     link breaks. Closing a listener is not: its links break, and what they
 //     held is lost. When it returns no Receive runs and none will begin.
+//
+//  6. Between members the first frame comes after both have said yes. The
+//     acceptor judges first, by the clusters, then the versions, then Admit;
+//     after its yes the dialler judges alike. A no reaches both sides with its
+//     code and its reason, and Receive gets the peer that was judged.
 //
 // Package transporttest holds these rules as tests.
 //
@@ -49,6 +60,11 @@
 // a hole from a to b leaves the open links from b to a in order, but no new
 // link comes about between the two.
 //
+// What members say to one another before the first frame crosses the network
+// too: a dial through a black hole waits before anybody is judged, and a fault
+// that begins in between holds the answer up or ends the dial. Memory.Join makes
+// a member; without it a node has no hello, is not judged and judges nobody.
+//
 // A fault decides about a frame when it is sent. What is on its way when a
 // fault begins or ends is not touched; only Cut and a closing listener lose it.
 //
@@ -66,8 +82,8 @@
 //	   |------------------------------->|    by CAFile; ALPN names the kind
 //	   | hello                          |
 //	   |------------------------------->|    judges: certificate = hello, same
-//	   |                  hello, answer |    cluster, a version in common, not
-//	   |<-------------------------------|    too many links, Admit
+//	   |                  hello, answer |    cluster, a version in common,
+//	   |<-------------------------------|    Admit, not too many links
 //	   | answer                         |    judges alike
 //	   |------------------------------->|
 //	   | frames                         |
@@ -78,7 +94,7 @@
 //
 // What a node is, is told by its certificate: the URI SAN of NodeURI has to
 // name the configured cluster and the node of the hello. Host names and
-// addresses play no part in it. The from that a handler gets is what the
+// addresses play no part in it. The Address that a handler gets is what the
 // dialler calls itself. The files are looked at in every handshake and read
 // again when they have changed; links that are open stay.
 //
@@ -115,14 +131,18 @@
 //
 // A hello, as the bytes of a frame:
 //
-//	+--------+--------+---------+---------+-----------+---------+---------+--------+
-//	| 0x01   | form   | cluster | node    | directory | lowest  | highest | fields |
-//	| 1 byte | 1 byte | 32 bytes| 8 bytes | 16 bytes  | 2 bytes | 2 bytes |        |
-//	+--------+--------+---------+---------+-----------+---------+---------+--------+
+//	+--------+--------+----------+---------+-----------+
+//	| 0x01   | form   | cluster  | node    | directory |
+//	| 1 byte | 1 byte | 32 bytes | 8 bytes | 16 bytes  |
+//	+--------+--------+----------+---------+-----------+
+//	+-------------+----------+---------+---------+--------+
+//	| incarnation | start    | lowest  | highest | fields |
+//	| 8 bytes     | 16 bytes | 2 bytes | 2 bytes |        |
+//	+-------------+----------+---------+---------+--------+
 //
-// The form is 1; another is refused. Cluster, node and directory are not all
-// zero, and 1 <= lowest <= highest: the versions of what is inside of frames.
-// The fields fill the rest, in the order of their tags, each at most once:
+// The form is 1; another is refused. Cluster, node, directory, incarnation and
+// start are not all zero, and 1 <= lowest <= highest: the versions of what is
+// inside of frames. The fields fill the rest, in the order of their tags, each at most once:
 //
 //	+---------+----------+---------+
 //	| tag     | length n | value   |
@@ -131,6 +151,7 @@
 //
 //	tag     value
 //	0x0001  the dialler's own address, 1 to 512 bytes of UTF-8; of diallers only
+//	0x0002  what the cluster is the hash of, 1 to 2048 bytes; may be left out
 //
 // A tag that is not known is skipped below 0x8000, and the hello refused from
 // 0x8000 on. So a later version can add what the earlier may overlook, and

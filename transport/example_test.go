@@ -12,8 +12,8 @@ import (
 // printer is a handler that prints what arrives.
 type printer struct{ done chan struct{} }
 
-func (p printer) Receive(from string, kind transport.Kind, frame []byte) error {
-	fmt.Printf("from %s (%s): %s\n", from, kind, frame)
+func (p printer) Receive(from transport.Peer, kind transport.Kind, frame []byte) error {
+	fmt.Printf("from %s (%s): %s\n", from.Address, kind, frame)
 	close(p.done)
 	return nil
 }
@@ -54,12 +54,15 @@ func ExampleMemory() {
 func ExampleTCP() {
 	node := func(id uint64, admit func(transport.Peer) error) *transport.TCP {
 		network, err := transport.NewTCP(transport.TCPConfig{
-			Self: transport.Hello{
-				Cluster: [32]byte{1}, Node: id, Directory: [16]byte{byte(id)},
-				Protocol: transport.Versions{Lowest: 1, Highest: 1},
+			Member: transport.Member{
+				Self: transport.Hello{
+					Cluster: [32]byte{1}, Node: id, Directory: [16]byte{byte(id)},
+					Incarnation: 1, Start: [16]byte{byte(id), 1},
+					Protocol: transport.Versions{Lowest: 1, Highest: 1},
+				},
+				Admit: admit,
 			},
-			TLS:   transport.Insecure,
-			Admit: admit,
+			TLS: transport.Insecure,
 		})
 		if err != nil {
 			panic(err) // a program would hand it on

@@ -8,8 +8,8 @@ import (
 )
 
 // judge returns why this node refuses the peer, whose hello is known; nil if
-// it does not. It asks admit last.
-func (s *session) judge(own Hello, cluster string, admit func(Peer) error) *RefusedError {
+// it does not. What the hello says is judged once the certificate bears it out.
+func (s *session) judge(own Member, cluster string) *RefusedError {
 	if s.leaf != nil {
 		want, err := NodeURI(cluster, s.peer.Node)
 		if err == nil {
@@ -19,26 +19,14 @@ func (s *session) judge(own Hello, cluster string, admit func(Peer) error) *Refu
 			return refuse(s.peer, CodeIdentity, "%w", err)
 		}
 	}
-	if s.peer.Cluster != own.Cluster {
-		return refuse(s.peer, CodeCluster, "node %d is of the cluster with hash %x, node %d of that with hash %x",
-			s.peer.Node, s.peer.Cluster[:8], own.Node, own.Cluster[:8])
-	}
-	version, ok := own.Protocol.agree(s.peer.Protocol)
-	if !ok {
-		return refuse(s.peer, CodeProtocol, "node %d speaks protocol versions %d to %d, node %d speaks %d to %d",
-			s.peer.Node, s.peer.Protocol.Lowest, s.peer.Protocol.Highest, own.Node, own.Protocol.Lowest, own.Protocol.Highest)
-	}
-	s.peer.Version = version
-	if err := admit(s.peer); err != nil {
-		return notAdmitted(s.peer, err)
-	}
-	return nil
+	return own.judge(&s.peer)
 }
 
-// greetDialled exchanges hellos and answers as the dialler. It returns nil
-// when both sides have said yes, a *RefusedError when one said no.
-func (s *session) greetDialled(own Hello, judge func() *RefusedError) error {
-	if err := s.write(appendFrame(nil, appendHello(nil, own, s.from))); err != nil {
+// greetDialled exchanges hellos and answers as the dialler, whose own address is
+// from. It returns nil when both sides have said yes, a *RefusedError when one
+// said no.
+func (s *session) greetDialled(own Hello, from string, judge func() *RefusedError) error {
+	if err := s.write(appendFrame(nil, appendHello(nil, own, from))); err != nil {
 		return err
 	}
 	message, err := s.read()
@@ -78,7 +66,7 @@ func (s *session) greetAccepted(own Hello, judge func() *RefusedError) error {
 		return s.decline(err)
 	}
 	hello := appendFrame(nil, appendHello(nil, own, ""))
-	if s.from == "" {
+	if s.peer.Address == "" {
 		return s.decline(refuse(s.peer, CodeHandshake, "its hello has no address"))
 	}
 	if refused := judge(); refused != nil {
@@ -111,7 +99,7 @@ func (s *session) hear(message []byte) *RefusedError {
 	}
 	s.peer.Hello = hello
 	if s.peer.Accepted {
-		s.from = from
+		s.peer.Address = from
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (in *inlet) run() {
 			ln.network.warn("frame", "a link was broken by what came over it", "listener", ln.addr, "peer", s.peer, "kind", s.kind, "err", err)
 			return
 		}
-		if err := ln.handler.Receive(s.from, s.kind, frame); err != nil {
+		if err := ln.handler.Receive(s.peer, s.kind, frame); err != nil {
 			ln.network.warn("receive", "a link was broken by its receiver", "listener", ln.addr, "peer", s.peer, "kind", s.kind, "err", err)
 			return
 		}

@@ -15,16 +15,19 @@ import (
 // what it held, or is broken. Its queue takes 1024 frames and 64 MiB.
 type Memory struct {
 	seed int64
+	// judging counts the judgements of diallers. It grows only with mu held
+	// and closed false.
+	judging sync.WaitGroup
 
-	// mu is never held while Receive runs or a Send blocks. It is taken
-	// before a link's and a path's mutex, never after.
+	// mu is never held while Receive or a function of a Member runs or a Send
+	// blocks. It is taken before a link's and a path's mutex, never after.
 	mu        sync.Mutex
 	closed    bool
 	listeners map[string]*memoryListener
 	paths     map[direction]*path
 	isolated  map[string]struct{}
 	// changed is closed, and replaced, when a dial that waits has to look
-	// again: a fault was healed or set, or the network closed.
+	// again: a fault was healed or set, or a listener or the network closed.
 	changed chan struct{}
 }
 
@@ -46,8 +49,12 @@ func NewMemory(seed int64) *Memory {
 	}
 }
 
-// Listen implements Network.
-func (m *Memory) Listen(addr string, h Handler) (io.Closer, error) {
+// Listen implements Network. Who dials the listener is not asked for a hello;
+// see Join.
+func (m *Memory) Listen(addr string, h Handler) (io.Closer, error) { return m.listen(addr, h, nil) }
+
+// listen listens for a member, nil being one that never joined.
+func (m *Memory) listen(addr string, h Handler, member *Member) (io.Closer, error) {
 	if err := checkListen(addr, h); err != nil {
 		return nil, err
 	}
@@ -59,67 +66,31 @@ func (m *Memory) Listen(addr string, h Handler) (io.Closer, error) {
 	if m.listeners[addr] != nil {
 		return nil, fmt.Errorf("%w: %q", ErrAddressInUse, addr)
 	}
-	ln := &memoryListener{network: m, addr: addr, handler: h, links: make(map[*memoryLink]struct{})}
+	ln := &memoryListener{network: m, addr: addr, handler: h, member: member, links: make(map[*memoryLink]struct{})}
 	m.listeners[addr] = ln
 	return ln, nil
 }
 
 // Dial implements Network. It waits only while a black hole swallows its
-// request or the answer, and goes on when that is healed.
+// request or the answer, and goes on when that is healed. It says no hello; see
+// Join.
 func (m *Memory) Dial(ctx context.Context, from, to string, kind Kind) (Link, error) {
-	if err := checkDial(from, to, kind); err != nil {
-		return nil, err
-	}
-	way := direction{from: from, to: to}
-	for held := false; ; held = true {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("transport: dial from %q to %q: %w", from, to, err)
-		}
-		link, again, err := m.dial(way, kind, held)
-		if err != nil {
-			return nil, err
-		}
-		if link != nil {
-			return link, nil
-		}
-		select {
-		case <-again:
-		case <-ctx.Done():
-		}
-	}
+	return m.dial(ctx, direction{from: from, to: to}, kind, nil)
 }
 
-// dial tries once. It returns a link, or an error, or a channel that is closed
-// when it is worth trying again. held says that this dial was counted as held.
-func (m *Memory) dial(way direction, kind Kind, held bool) (*memoryLink, <-chan struct{}, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	there, back := m.pathLocked(way), m.pathLocked(way.opposite())
-	switch {
-	case m.closed:
-		return nil, nil, fmt.Errorf("%w: dial from %q to %q", ErrClosed, way.from, way.to)
-	case there.isCut():
-		there.count(Stats{DialsRefused: 1})
-		return nil, nil, fmt.Errorf("%w: from %q to %q: cut", ErrUnreachable, way.from, way.to)
-	case there.swallows() || back.swallows():
-		if !held {
-			there.count(Stats{DialsHeld: 1})
-		}
-		return nil, m.changed, nil
+// dial dials for a member, nil being one that never joined.
+func (m *Memory) dial(ctx context.Context, way direction, kind Kind, member *Member) (Link, error) {
+	if err := checkDial(way.from, way.to, kind); err != nil {
+		return nil, err
 	}
-	ln := m.listeners[way.to]
-	if ln == nil || ln.closing {
-		return nil, nil, fmt.Errorf("%w: from %q to %q: nobody listens there", ErrUnreachable, way.from, way.to)
-	}
-	link := newMemoryLink(way, kind, there)
-	ln.startLocked(link)
-	return link, nil, nil
+	d := memoryDial{network: m, member: member, way: way, kind: kind}
+	return d.run(ctx)
 }
 
 // Close ends the network: every link breaks, every listener closes, dials that
 // wait return ErrClosed, and so does every later Listen and Dial. It waits
-// until no Receive runs, so it must not be called from one. A second Close
-// waits alike. It returns nil.
+// until no Receive and no Admit runs, so it must not be called from one. A
+// second Close waits alike. It returns nil.
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	m.closed = true
@@ -135,6 +106,7 @@ func (m *Memory) Close() error {
 			return err
 		}
 	}
+	m.judging.Wait()
 	return nil
 }
 

@@ -23,6 +23,7 @@ const (
 type memoryLink struct {
 	direction direction
 	kind      Kind
+	peer      Peer // who dialled
 	path      *path
 	// broken is closed by fail, once. It cuts short a delay.
 	broken chan struct{}
@@ -42,8 +43,8 @@ type queued struct {
 	copies int // still to be delivered, 1 or 2
 }
 
-func newMemoryLink(d direction, kind Kind, p *path) *memoryLink {
-	l := &memoryLink{direction: d, kind: kind, path: p, broken: make(chan struct{})}
+func newMemoryLink(d direction, kind Kind, peer Peer, p *path) *memoryLink {
+	l := &memoryLink{direction: d, kind: kind, peer: peer, path: p, broken: make(chan struct{})}
 	l.changed = sync.NewCond(&l.mu)
 	return l
 }
@@ -130,7 +131,7 @@ func (l *memoryLink) run(h Handler) {
 		if !ok {
 			return
 		}
-		if err := h.Receive(l.direction.from, l.kind, frame); err != nil {
+		if err := h.Receive(l.peer, l.kind, frame); err != nil {
 			// The reason stays here: over a wire it would not reach the sender.
 			l.fail("the receiver gave it up")
 			return

@@ -8,12 +8,14 @@ type memoryListener struct {
 	network *Memory
 	addr    string
 	handler Handler
+	member  *Member // who listens; nil if it never joined
 
 	// closing and links are guarded by network.mu.
 	closing bool
 	links   map[*memoryLink]struct{} // until their run has ended
-	// running counts the links' goroutines. It grows only with network.mu held
-	// and closing false, so a Wait after closing was set misses none.
+	// running counts the links' goroutines, the judgements about who dials,
+	// and calls of Refusals. It grows only with network.mu held and closing
+	// false, so a Wait after closing was set misses none.
 	running sync.WaitGroup
 }
 
@@ -33,14 +35,16 @@ func (ln *memoryListener) Close() error {
 	return nil
 }
 
-// shutLocked takes no more links and breaks those there are; network.mu is
-// held. The address stays taken until the last Receive has returned, so that
-// the handlers of two listeners never run at the same time.
+// shutLocked takes no more links, breaks those there are, and ends the dials on
+// their way; network.mu is held. The address stays taken until the last Receive
+// has returned, so that the handlers of two listeners never run at the same
+// time.
 func (ln *memoryListener) shutLocked() {
 	ln.closing = true
 	for link := range ln.links {
 		link.fail("its listener closed")
 	}
+	ln.network.wakeDialsLocked()
 }
 
 // startLocked begins to deliver what link carries; network.mu is held and

@@ -12,7 +12,7 @@ import (
 // refuser breaks every link that sends it something.
 type refuser struct{}
 
-func (refuser) Receive(string, Kind, []byte) error { return errors.New("no") }
+func (refuser) Receive(Peer, Kind, []byte) error { return errors.New("no") }
 
 // A node that dials again for years must not leave a trace of each link.
 func TestLinksThatEndedAreForgotten(t *testing.T) {

@@ -153,7 +153,7 @@ func (s *storm) everythingHappened() bool {
 
 // Receive checks that the numbers of each link never fall. A duplicate repeats
 // its number, a drop leaves one out.
-func (s *storm) Receive(from string, _ transport.Kind, frame []byte) error {
+func (s *storm) Receive(from transport.Peer, _ transport.Kind, frame []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.received++

@@ -19,12 +19,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestMemoryKeepsTheRulesOfANetwork(t *testing.T) {
 	transporttest.Run(t, func(t *testing.T) (transport.Network, func() string) {
-		addresses := 0
-		return newMemory(t, 1), func() string {
-			addresses++
-			return fmt.Sprintf("node-%d", addresses)
-		}
+		return newMemory(t, 1), numberedAddresses()
 	})
+}
+
+// numberedAddresses returns a function that never returns an address twice.
+func numberedAddresses() func() string {
+	addresses := 0
+	return func() string {
+		addresses++
+		return fmt.Sprintf("node-%d", addresses)
+	}
 }
 
 // waitMax is how long a test waits for what must happen.
@@ -41,12 +46,12 @@ func newMemory(t *testing.T, seed int64) *transport.Memory {
 // handler is a transport.Handler of one function.
 type handler func(frame []byte) error
 
-func (h handler) Receive(_ string, _ transport.Kind, frame []byte) error { return h(frame) }
+func (h handler) Receive(_ transport.Peer, _ transport.Kind, frame []byte) error { return h(frame) }
 
 // inbox is a handler that hands the text of each frame to the test.
 type inbox chan string
 
-func (in inbox) Receive(_ string, _ transport.Kind, frame []byte) error {
+func (in inbox) Receive(_ transport.Peer, _ transport.Kind, frame []byte) error {
 	in <- string(frame)
 	return nil
 }

@@ -40,10 +40,11 @@ type Handler interface {
 	// order they were sent, never concurrently for one link, but concurrently
 	// for different links. While it blocks, its link does not move on.
 	//
-	// from is the address of the sender. frame belongs to the handler. An
-	// error breaks the link: the frames behind this one are lost, and the
-	// sender learns by a later Send that it broke, not why.
-	Receive(from string, kind Kind, frame []byte) error
+	// from is the sender as it was judged when it dialled, the same for all
+	// frames of a link. frame belongs to the handler. An error breaks the
+	// link: the frames behind this one are lost, and the sender learns by a
+	// later Send that it broke, not why.
+	Receive(from Peer, kind Kind, frame []byte) error
 }
 
 // Link is the sending end of a link. Its methods are safe for concurrent use.

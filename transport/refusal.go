@@ -53,7 +53,8 @@ func (c Code) String() string {
 // that the other side gets; the transport fills in the rest of a copy.
 type RefusedError struct {
 	// Peer is the other side, as far as it is known: its Hello is zero when
-	// the refusal came before it.
+	// the refusal came before it. With CodeIdentity and every greater code
+	// each side has the other's, whoever refused.
 	Peer Peer
 	// ByPeer says who refused: true for the other side, false for this one.
 	ByPeer bool
@@ -84,6 +85,12 @@ func (e *RefusedError) Unwrap() []error {
 		return []error{ErrRefused}
 	}
 	return []error{ErrRefused, e.Err}
+}
+
+// heardFrom returns a refusal as it reaches the other side, whose peer is who
+// refused.
+func (e *RefusedError) heardFrom(peer Peer) *RefusedError {
+	return &RefusedError{Peer: peer, ByPeer: true, Code: e.Code, Reason: printable(e.Reason)}
 }
 
 // refuse returns the refusal of a peer by this side.
@@ -139,7 +146,8 @@ func parseAnswer(wire []byte, peer Peer) (*RefusedError, error) {
 	case code == 0:
 		return nil, nil
 	}
-	return &RefusedError{Peer: peer, ByPeer: true, Code: code, Reason: printable(reason)}, nil
+	refused := RefusedError{Code: code, Reason: reason}
+	return refused.heardFrom(peer), nil
 }
 
 // printable returns text of at most ReasonBytesMax bytes in which everything

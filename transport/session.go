@@ -18,7 +18,7 @@ import (
 //	   |----------------------------------->|
 //	   | hello                              |  greet
 //	   |----------------------------------->|  judges: identity, cluster,
-//	   |                      hello, answer |  protocol, links, Admit
+//	   |                      hello, answer |  protocol, Admit, links
 //	   |<-----------------------------------|
 //	   | answer                             |  judges alike
 //	   |----------------------------------->|
@@ -32,7 +32,6 @@ type session struct {
 	frames *frameReader // of conn; nil until it is secure
 	kind   Kind
 	peer   Peer
-	from   string            // the dialler's own address
 	leaf   *x509.Certificate // of the peer; nil when Insecure
 }
 

@@ -20,20 +20,13 @@ const (
 
 // TCPConfig is what NewTCP needs.
 type TCPConfig struct {
-	// Self is what this node says of itself. All of it is required.
-	Self Hello
+	// Member is this node. One node has at most 128 links to a listener, its
+	// Admit counts toward the time of a handshake.
+	Member
 	// TLS says how nodes prove who they are. Required: name files, or say
 	// Insecure for plaintext, which is logged.
 	TLS TLS
 
-	// Admit judges the other side of a connection once it is known, before
-	// any frame passes, on both sides of it. An error refuses it; its text
-	// and code (see RefusedError) reach the other side. It is called
-	// concurrently, holds up one handshake alone, and counts toward its time.
-	// One node has at most 128 links to a listener; how many nodes there may
-	// be is for Admit to say. Default: everyone is admitted that TLS and the
-	// hello let through.
-	Admit func(Peer) error
 	// ClusterName is the cluster's name in the certificates, see NodeURI.
 	// Required unless TLS is Insecure.
 	ClusterName string
@@ -44,11 +37,6 @@ type TCPConfig struct {
 	// Logger takes what no return value can tell, each sort at most every
 	// 10 s. Default: nothing is logged.
 	Logger *slog.Logger
-	// Refusals, if set, is called on the accepting side with each refusal, by
-	// this side or by the dialler, and with each connection of a stranger
-	// (CodeHandshake); the dialling side gets its refusals from Dial. It is
-	// called concurrently and must not block.
-	Refusals func(*RefusedError)
 	// Stall is how long a link may go without progress before it breaks: for
 	// a sender whose peer takes nothing, for a receiver inside a frame, and
 	// for packets that nobody acknowledges. An idle link stays. Longer than
@@ -58,17 +46,12 @@ type TCPConfig struct {
 
 // withDefaults returns the configuration with every default filled in.
 func (c TCPConfig) withDefaults() TCPConfig {
-	if c.Admit == nil {
-		c.Admit = func(Peer) error { return nil }
-	}
+	c.Member = c.Member.withDefaults()
 	if c.Handshake == 0 {
 		c.Handshake = DefaultHandshake
 	}
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
-	}
-	if c.Refusals == nil {
-		c.Refusals = func(*RefusedError) {}
 	}
 	if c.Stall == 0 {
 		c.Stall = DefaultStall
@@ -81,8 +64,8 @@ func (c TCPConfig) withDefaults() TCPConfig {
 func (c TCPConfig) validate() error {
 	var problems []error
 	wrong := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
-	if err := c.Self.check(); err != nil {
-		wrong("Self: %w", err)
+	if err := c.Member.check(); err != nil {
+		wrong("%w", err)
 	}
 	if err := c.TLS.Validate(); err != nil {
 		wrong("%w", err)

@@ -18,7 +18,7 @@ const dialStagger = 250 * time.Millisecond
 // Dial implements Network. to is host:port; a name is looked up each time, and
 // all its addresses are tried, one after the other and beside it, up to the
 // end of the handshake; the first to be done is taken. from, of at most 512
-// bytes, is what the listener's handler is told; who this node is, the
+// bytes, is what the listener's handler has as Address; who this node is, the
 // handshake tells.
 //
 // It waits for what is slow, but for each address at most TCPConfig.Handshake.
@@ -175,7 +175,7 @@ func (d dialling) attempt(ctx context.Context, address netip.AddrPort) (*session
 		return nil, err
 	}
 	s := newSession(raw, Peer{Address: d.way.to})
-	s.kind, s.from = d.kind, d.way.from
+	s.kind = d.kind
 	// Whatever waits on the connection ends with ctx.
 	release := context.AfterFunc(ctx, func() { raw.Close() })
 	if err = d.greet(ctx, s); err != nil {
@@ -203,8 +203,8 @@ func (d dialling) greet(ctx context.Context, s *session) error {
 	if err := s.secureDialled(ctx, t.files); err != nil {
 		return err
 	}
-	return s.greetDialled(t.cfg.Self, func() *RefusedError {
-		return s.judge(t.cfg.Self, t.cfg.ClusterName, t.cfg.Admit)
+	return s.greetDialled(t.cfg.Self, d.way.from, func() *RefusedError {
+		return s.judge(t.cfg.Member, t.cfg.ClusterName)
 	})
 }
 

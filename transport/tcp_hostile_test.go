@@ -162,8 +162,8 @@ type player struct {
 	back *transport.Link // to the other; set before the first frame
 }
 
-func (p player) Receive(from string, _ transport.Kind, frame []byte) error {
-	if from == visitorAddress {
+func (p player) Receive(from transport.Peer, _ transport.Kind, frame []byte) error {
+	if from.Address == visitorAddress {
 		return nil
 	}
 	number := binary.BigEndian.Uint64(frame)

@@ -223,7 +223,7 @@ func (ln *tcpListener) greet(s *session, deadline time.Time) (reserved bool, err
 		return false, err
 	}
 	err = s.greetAccepted(t.cfg.Self, func() *RefusedError {
-		if refused := s.judge(t.cfg.Self, t.cfg.ClusterName, t.cfg.Admit); refused != nil {
+		if refused := s.judge(t.cfg.Member, t.cfg.ClusterName); refused != nil {
 			return refused
 		}
 		if reserved = ln.reserve(s.peer.Node); !reserved {

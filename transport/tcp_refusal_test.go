@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io"
 	"net"
 	"slices"
 	"testing"
@@ -27,6 +28,7 @@ type refusalCase struct {
 	oneSided  bool   // the acceptor's words don't reach the dialler, as TLS has words of its own
 }
 
+// What both networks refuse alike is in transporttest; this is the rest.
 func TestARefusalReachesBothSides(t *testing.T) {
 	ours, others := transporttest.NewAuthority(t), transporttest.NewAuthority(t)
 	papers := func(by *transporttest.Authority, who transporttest.Holder, trusted ...*transporttest.Authority) func(*transport.TCPConfig) {
@@ -40,9 +42,7 @@ func TestARefusalReachesBothSides(t *testing.T) {
 	}
 	yesterday := transporttest.Holder{NotAfter: time.Now().Add(-time.Hour)}
 	insecure := func(cfg *transport.TCPConfig) { cfg.TLS = transport.Insecure }
-	no := func(err error) func(*transport.TCPConfig) {
-		return func(cfg *transport.TCPConfig) { cfg.Admit = func(transport.Peer) error { return err } }
-	}
+	no := func(transport.Peer) error { return errors.New("node 2 came back empty") }
 	cases := []refusalCase{
 		{"OfADiallerOfAnotherAuthority", nil, papers(others, transporttest.Holder{}, ours),
 			transport.CodeCertificate, false, "certificate signed by unknown authority", true},
@@ -62,20 +62,8 @@ func TestARefusalReachesBothSides(t *testing.T) {
 			transport.CodeIdentity, false, "the certificate is that of palisade://shipping/2, it must be palisade://billing/2", false},
 		{"OfPlaintextWhereTLSIsRequired", nil, insecure,
 			transport.CodeHandshake, false, "plaintext came where TLS is required", false},
-		{"OfADiallerOfAnotherCluster", nil, func(cfg *transport.TCPConfig) { cfg.Self.Cluster[0]++ },
-			transport.CodeCluster, false, "node 2 is of the cluster with hash 0202030000000000, node 1 of that with hash 0102030000000000", false},
-		{"OfADiallerThatIsTooNew", nil, func(cfg *transport.TCPConfig) { cfg.Self.Protocol = transport.Versions{Lowest: 2, Highest: 4} },
-			transport.CodeProtocol, false, "node 2 speaks protocol versions 2 to 4, node 1 speaks 1 to 1", false},
-		{"OfADiallerThatIsTooOld", func(cfg *transport.TCPConfig) { cfg.Self.Protocol = transport.Versions{Lowest: 2, Highest: 4} }, nil,
-			transport.CodeProtocol, false, "node 2 speaks protocol versions 1 to 1, node 1 speaks 2 to 4", false},
-		{"OfADiallerThatAdmitDoesNotWant", no(errors.New("node 2 came back empty")), nil,
+		{"OfADiallerThatAdmitDoesNotWant", func(cfg *transport.TCPConfig) { cfg.Admit = no }, nil,
 			transport.CodeAdmit, false, "node 2 came back empty", false},
-		{"OfAnAcceptorThatAdmitDoesNotWant", nil, no(errors.New("node 1 is a copy")),
-			transport.CodeAdmit, true, "node 1 is a copy", false},
-		{"WithTheCodeThatAdmitChooses", no(&transport.RefusedError{Code: 300, Reason: "chosen"}), nil,
-			300, false, "chosen", false},
-		{"ButNotWithACodeOfTheTransports", no(&transport.RefusedError{Code: transport.CodeCluster, Reason: "chosen"}), nil,
-			transport.CodeAdmit, false, "chosen", false},
 	}
 	for _, c := range cases {
 		t.Run(c.statement, func(t *testing.T) {
@@ -103,8 +91,12 @@ func TestARefusalReachesBothSides(t *testing.T) {
 			require.Equal(t, c.byDialler, there.ByPeer, "%v", there)
 			require.Equal(t, c.code, there.Code, "%v", there)
 			require.True(t, there.Peer.Accepted)
-			require.Empty(t, there.Peer.Address)
 			require.NotNil(t, there.Peer.Remote)
+			if there.Peer.Node == 0 {
+				require.Empty(t, there.Peer.Address, "it is told by the hello")
+			} else {
+				require.Equal(t, "me:1", there.Peer.Address)
+			}
 
 			decider, other := refused, there
 			if !c.byDialler {
@@ -123,56 +115,51 @@ func TestARefusalReachesBothSides(t *testing.T) {
 	}
 }
 
-func TestARefusalByAdmitIsFoundByItsCause(t *testing.T) {
-	cause := errors.New("no")
-	cfg := plain(2)
-	cfg.Admit = func(transport.Peer) error { return cause }
-	addr := serve(t, newTCP(t, plain(1)), "127.0.0.1", make(inbox))
-	_, err := dialTCP(t, newTCP(t, cfg), addr)
-	require.ErrorIs(t, err, cause)
-	require.ErrorIs(t, err, transport.ErrRefused)
-	require.NotErrorIs(t, err, transport.ErrUnreachable)
+func TestAPeerOverTCPHasARemote(t *testing.T) {
+	accepted, dialled := make(chan transport.Peer, 1), make(chan transport.Peer, 1)
+	acceptor, dialler := plain(1), plain(2)
+	acceptor.Admit = func(peer transport.Peer) error { accepted <- peer; return nil }
+	dialler.Admit = func(peer transport.Peer) error { dialled <- peer; return nil }
+	addr := serve(t, newTCP(t, acceptor), "127.0.0.1", make(inbox))
+	link, err := dialTCP(t, newTCP(t, dialler), addr)
+	require.NoError(t, err)
+	require.Equal(t, transport.RawOf(link).LocalAddr(), (<-accepted).Remote)
+	require.Equal(t, addr, (<-dialled).Remote.String())
 }
 
-func TestAdmitIsAskedOnBothSidesBeforeAnyFrame(t *testing.T) {
-	asked := make(chan transport.Peer, 2)
-	let := make(chan struct{})
-	acceptor, dialler := plain(1), plain(2)
-	acceptor.Self.Protocol, dialler.Self.Protocol = transport.Versions{Lowest: 1, Highest: 5}, transport.Versions{Lowest: 3, Highest: 7}
-	acceptor.Admit = func(peer transport.Peer) error { asked <- peer; <-let; return nil }
-	dialler.Admit = func(peer transport.Peer) error { asked <- peer; return nil }
-	in := make(inbox, 1)
-	addr := serve(t, newTCP(t, acceptor), "127.0.0.1", in)
-	links := make(chan transport.Link, 1)
-	network := newTCP(t, dialler)
+// A right acceptor refuses another cluster before the dialler can, so this one
+// is made by hand.
+func TestADiallerThatRefusesAClusterSeesWhatItWasBornWith(t *testing.T) {
+	other := hello(2)
+	other.Cluster[0]++
+	other.Born = "eight groups"
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	heard, answered := make(chan transport.Hello, 1), make(chan *transport.RefusedError, 1)
 	go func() {
-		link, err := dialTCP(t, network, addr)
+		conn, err := listener.Accept()
 		if err != nil {
+			return
+		}
+		s := newStranger(t, conn)
+		if _, err := io.CopyN(io.Discard, s, int64(len(preface(transport.Messages)))); err != nil {
 			t.Error(err)
 		}
-		links <- link
+		heard <- s.hearHello()
+		s.say(helloFrame(other), yes())
+		answered <- s.hearAnswer()
 	}()
-	peer := <-asked
-	require.Equal(t, dialler.Self, peer.Hello)
-	require.True(t, peer.Accepted)
-	require.Empty(t, peer.Address)
-	require.Equal(t, uint16(5), peer.Version)
-	select {
-	case <-links:
-		require.FailNow(t, "the dial is done and the acceptor has not said yes")
-	case <-asked:
-		require.FailNow(t, "the dialler is asked before the acceptor has said yes")
-	case <-time.After(50 * time.Millisecond):
-	}
-	close(let)
-	peer = <-asked
-	require.Equal(t, acceptor.Self, peer.Hello)
-	require.Equal(t, addr, peer.Address)
-	require.Equal(t, addr, peer.Remote.String())
-	require.False(t, peer.Accepted)
-	require.Equal(t, uint16(5), peer.Version)
-	send(t, <-links, "after")
-	require.Equal(t, "after", in.next(t))
+	cfg := plain(1)
+	cfg.Admit = func(transport.Peer) error { t.Error("Admit was asked"); return nil }
+	_, err = dialTCP(t, newTCP(t, cfg), listener.Addr().String())
+	var refused *transport.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, transport.CodeCluster, refused.Code)
+	require.False(t, refused.ByPeer)
+	require.Equal(t, other, refused.Peer.Hello)
+	require.Equal(t, cfg.Self, <-heard)
+	require.Equal(t, transport.CodeCluster, (<-answered).Code)
 }
 
 // The own files of a TCP have to name its node, so these liars are made by

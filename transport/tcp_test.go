@@ -33,24 +33,40 @@ func TestTCPWithTLSKeepsTheRulesOfANetwork(t *testing.T) {
 	})
 }
 
+func TestTCPKeepsTheRulesOfMembers(t *testing.T) {
+	transporttest.RunMembers(t, func(t *testing.T) (func(transport.Member) transport.Network, func() string) {
+		return func(member transport.Member) transport.Network {
+			return newTCP(t, transport.TCPConfig{Member: member, TLS: transport.Insecure, Handshake: waitMax})
+		}, func() string { return freeAddress(t) }
+	})
+}
+
+func TestTCPWithTLSKeepsTheRulesOfMembers(t *testing.T) {
+	authority := transporttest.NewAuthority(t)
+	transporttest.RunMembers(t, func(t *testing.T) (func(transport.Member) transport.Network, func() string) {
+		return func(member transport.Member) transport.Network {
+			cfg := secure(t, authority, member.Self.Node)
+			cfg.Member, cfg.Handshake = member, waitMax
+			return newTCP(t, cfg)
+		}, func() string { return freeAddress(t) }
+	})
+}
+
 // hello is what a node of the tests says of itself.
 func hello(node uint64) transport.Hello {
-	return transport.Hello{
-		Cluster: [32]byte{1, 2, 3}, Node: node, Directory: [16]byte{byte(node)},
-		Protocol: transport.Versions{Lowest: 1, Highest: 1},
-	}
+	return transporttest.Hello(node)
 }
 
 // plain configures a node of an Insecure network.
 func plain(node uint64) transport.TCPConfig {
-	return transport.TCPConfig{Self: hello(node), TLS: transport.Insecure}
+	return transport.TCPConfig{Member: transport.Member{Self: hello(node)}, TLS: transport.Insecure}
 }
 
 // secure configures a node of the cluster billing.
 func secure(t *testing.T, authority *transporttest.Authority, node uint64) transport.TCPConfig {
 	t.Helper()
 	return transport.TCPConfig{
-		Self: hello(node), ClusterName: "billing",
+		Member: transport.Member{Self: hello(node)}, ClusterName: "billing",
 		TLS: authority.Certify(t, t.TempDir(), transporttest.Holder{Cluster: "billing", Node: node}),
 	}
 }

@@ -58,6 +58,21 @@ func (t TLS) Validate() error {
 	return nil
 }
 
+// Check returns what is wrong with t for a node of a cluster: what Validate
+// says, and otherwise what is wrong with the files, which it reads. NewTCP
+// checks the same.
+func (t TLS) Check(cluster string, node uint64) error {
+	if err := t.Validate(); err != nil || t.IsInsecure() {
+		return err
+	}
+	self, err := NodeURI(cluster, node)
+	if err != nil {
+		return err
+	}
+	_, err = t.load(self)
+	return err
+}
+
 // clusterNameMax is how long a cluster's name may be in a certificate.
 const clusterNameMax = 64
 

@@ -86,8 +86,7 @@ func (c *Cluster) place() {
 			c.addresses[id] = fmt.Sprintf("node-%d:7400", n.number)
 			continue
 		}
-		// All stay taken until each has one, so that no two are the same. The
-		// engine refuses port 0.
+		// All stay taken until each has one, so that no two are the same.
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			c.t.Fatalf("locktest: a port for node %d: %v", n.number, err)

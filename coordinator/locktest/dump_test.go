@@ -13,10 +13,11 @@ func TestDumps(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	group := c.Group("key")
-	_, err := c.Node(1).Coordinator().Acquire(ctx, "key")
+	lease, err := c.Node(1).Coordinator().Acquire(ctx, "key")
 	require.NoError(t, err)
 	require.NoError(t, c.WaitEqualDumps(ctx))
 	dumps := c.Dumps(group)
+	require.True(t, lease.Held())
 	require.Len(t, dumps, 3)
 	for i, d := range dumps {
 		require.Equal(t, i+1, d.Node)

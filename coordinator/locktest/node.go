@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator"
@@ -20,6 +21,7 @@ type Node struct {
 	number  int
 	dir     string
 	clock   *Clock
+	free    atomic.Pointer[uint64] // of the disk; nil: what the disk says
 
 	// turn is held while the node is started or stopped.
 	turn sync.Mutex
@@ -116,14 +118,15 @@ func (n *Node) start() error {
 	}
 	cfg := n.config()
 	r := &running{number: n.number}
-	var network transport.Network
+	var network func(transport.Member) (transport.Network, error)
 	if n.cluster.network != nil {
-		network = n.cluster.network
+		network = n.cluster.network.Join
 	}
 	ctx := inject.With(context.Background(), inject.Env{
 		Clock:           nodeClock{n.clock},
 		Network:         network,
 		SnapshotEntries: n.cluster.opts.snapshotEntries,
+		Gauge:           n.gauge,
 		Moved:           n.cluster.news.tell,
 		Opened:          func(c inject.Controls) { r.controls = c },
 	})
@@ -144,7 +147,7 @@ func (n *Node) config() coordinator.Config {
 	c := n.cluster
 	cfg := coordinator.Config{
 		Dir: n.dir, Cluster: "locktest", NodeID: coordinator.NodeID(n.number), Peers: maps.Clone(c.addresses),
-		ElectionTimeout: ElectionTimeout, TTL: TTL, Groups: Groups, Logger: c.opts.logger,
+		ElectionTimeout: ElectionTimeout, TTL: TTL, Groups: Groups, Logger: c.opts.logger, TLS: transport.Insecure,
 	}
 	switch {
 	case len(c.nodes) == 1:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/transport"
 )
 
 const (
@@ -117,7 +118,7 @@ func (c *cluster) config(id coordinator.NodeID, address string) coordinator.Conf
 	}
 	return coordinator.Config{
 		Dir:     filepath.Join(c.dir, fmt.Sprintf("node-%d", id)),
-		Cluster: "quickstart", NodeID: id, Peers: peers,
+		Cluster: "quickstart", NodeID: id, Peers: peers, TLS: transport.Insecure,
 		Listen:          address,
 		ElectionTimeout: electionTimeout, Groups: groups,
 	}

@@ -24,7 +24,7 @@ func closeDelivers(t *testing.T, w world) {
 	const frames = 300
 	shut := newGate()
 	in := newInbox()
-	link := w.pair(t, handler(func(from string, kind transport.Kind, frame []byte) error {
+	link := w.pair(t, handler(func(from transport.Peer, kind transport.Kind, frame []byte) error {
 		shut.pass()
 		return in.Receive(from, kind, frame)
 	}))
@@ -41,7 +41,7 @@ func closeDelivers(t *testing.T, w world) {
 
 func closeDoesNotWait(t *testing.T, w world) {
 	shut := newGate()
-	link := w.pair(t, handler(func(string, transport.Kind, []byte) error { shut.pass(); return nil }))
+	link := w.pair(t, handler(func(transport.Peer, transport.Kind, []byte) error { shut.pass(); return nil }))
 	t.Cleanup(shut.open)
 	require.NoError(t, link.Send([]byte("held")))
 	await(t, shut.entered, "Receive")
@@ -59,7 +59,7 @@ func sendAfterClose(t *testing.T, w world) {
 }
 
 func secondClose(t *testing.T, w world) {
-	refuse := handler(func(string, transport.Kind, []byte) error { return errors.New("no") })
+	refuse := handler(func(transport.Peer, transport.Kind, []byte) error { return errors.New("no") })
 	link := w.pair(t, refuse)
 	require.NoError(t, link.Close())
 	require.NoError(t, link.Close())
@@ -75,7 +75,7 @@ func receiveBreaks(t *testing.T, w world) {
 	in := newInbox()
 	from, to := w.newAddr(), w.newAddr()
 	var refused atomic.Bool
-	w.listen(t, to, handler(func(from string, kind transport.Kind, frame []byte) error {
+	w.listen(t, to, handler(func(from transport.Peer, kind transport.Kind, frame []byte) error {
 		if string(frame) == "bad" {
 			refused.Store(true)
 			return errors.New("no")
@@ -100,7 +100,7 @@ func receiveBreaks(t *testing.T, w world) {
 func dialAgain(t *testing.T, w world) {
 	in := newInbox()
 	from, to := w.newAddr(), w.newAddr()
-	w.listen(t, to, handler(func(from string, kind transport.Kind, frame []byte) error {
+	w.listen(t, to, handler(func(from transport.Peer, kind transport.Kind, frame []byte) error {
 		if len(frame) == 0 {
 			return errors.New("no")
 		}
@@ -110,7 +110,7 @@ func dialAgain(t *testing.T, w world) {
 	require.ErrorIs(t, untilError(t, broken, nil), transport.ErrBroken)
 	again := w.dial(t, from, to, transport.Chunks)
 	require.NoError(t, again.Send([]byte("again")))
-	require.Equal(t, arrival{from, transport.Chunks, []byte("again")}, in.next(t))
+	require.Equal(t, named{from, transport.Chunks, "again"}, in.next(t).named())
 	for range 3 {
 		require.ErrorIs(t, broken.Send([]byte("old")), transport.ErrBroken)
 	}

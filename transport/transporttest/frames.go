@@ -78,7 +78,7 @@ func names(t *testing.T, w world) {
 		for _, kind := range []transport.Kind{transport.Messages, transport.Chunks} {
 			text := from + kind.String()
 			require.NoError(t, w.dial(t, from, to, kind).Send([]byte(text)))
-			require.Equal(t, arrival{from, kind, []byte(text)}, in.next(t))
+			require.Equal(t, named{from, kind, text}, in.next(t).named())
 		}
 	}
 }
@@ -102,7 +102,7 @@ func handlerOwns(t *testing.T, w world) {
 	const frames = 200
 	kept := make([][]byte, 0, frames)
 	done := make(chan struct{})
-	link := w.pair(t, handler(func(_ string, _ transport.Kind, frame []byte) error {
+	link := w.pair(t, handler(func(_ transport.Peer, _ transport.Kind, frame []byte) error {
 		if len(kept) > 0 { // writing into an old frame must not reach a new one
 			last := kept[len(kept)-1]
 			copy(last[:cap(last)][:len(last)], bytes.Repeat([]byte{0xff}, len(last)))

@@ -63,7 +63,7 @@ func closeWaits(t *testing.T, w world) {
 	shut := newGate()
 	from, to := w.newAddr(), w.newAddr()
 	var finished atomic.Bool
-	listener := w.listen(t, to, handler(func(string, transport.Kind, []byte) error {
+	listener := w.listen(t, to, handler(func(transport.Peer, transport.Kind, []byte) error {
 		shut.pass()
 		finished.Store(true)
 		return nil
@@ -87,7 +87,7 @@ func noneAfterClose(t *testing.T, w world) {
 	from, to := w.newAddr(), w.newAddr()
 	var closed atomic.Bool
 	under := make(chan struct{}, 1)
-	listener := w.listen(t, to, handler(func(string, transport.Kind, []byte) error {
+	listener := w.listen(t, to, handler(func(transport.Peer, transport.Kind, []byte) error {
 		if closed.Load() {
 			t.Error("Receive was called after the listener had closed")
 		}

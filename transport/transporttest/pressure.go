@@ -58,7 +58,7 @@ func awaitBlocked(t *testing.T, accepted <-chan struct{}, ended <-chan error) {
 func blocks(t *testing.T, w world) {
 	shut := newGate()
 	var received atomic.Int64
-	link := w.pair(t, handler(func(string, transport.Kind, []byte) error {
+	link := w.pair(t, handler(func(transport.Peer, transport.Kind, []byte) error {
 		shut.pass()
 		received.Add(1)
 		return nil
@@ -74,7 +74,7 @@ func blocks(t *testing.T, w world) {
 
 func closeEndsBlocked(t *testing.T, w world) {
 	shut := newGate()
-	link := w.pair(t, handler(func(string, transport.Kind, []byte) error { shut.pass(); return nil }))
+	link := w.pair(t, handler(func(transport.Peer, transport.Kind, []byte) error { shut.pass(); return nil }))
 	t.Cleanup(shut.open)
 	accepted, ended := flood(link)
 	awaitBlocked(t, accepted, ended)
@@ -85,7 +85,7 @@ func closeEndsBlocked(t *testing.T, w world) {
 func listenerEndsBlocked(t *testing.T, w world) {
 	shut := newGate()
 	from, to := w.newAddr(), w.newAddr()
-	listener := w.listen(t, to, handler(func(string, transport.Kind, []byte) error { shut.pass(); return nil }))
+	listener := w.listen(t, to, handler(func(transport.Peer, transport.Kind, []byte) error { shut.pass(); return nil }))
 	t.Cleanup(shut.open)
 	accepted, ended := flood(w.dial(t, from, to, transport.Chunks))
 	awaitBlocked(t, accepted, ended)

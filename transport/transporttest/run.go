@@ -25,6 +25,32 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
+// OpenMembers makes a network without faults that is closed when t ends: join
+// makes a node a member of it, as which the node listens and dials, and newAddr
+// returns an address nobody has used yet each time. A handshake may take as
+// long as a test.
+type OpenMembers = func(t *testing.T) (join func(transport.Member) transport.Network, newAddr func() string)
+
+// RunMembers runs every rule about members as a sub-test on a network of its
+// own.
+func RunMembers(t *testing.T, open OpenMembers) {
+	t.Helper()
+	for _, group := range [][]memberRule{judgingRules, refusalRules} {
+		for _, rule := range group {
+			t.Run(rule.statement, func(t *testing.T) {
+				join, newAddr := open(t)
+				rule.check(t, society{join: join, newAddr: newAddr})
+			})
+		}
+	}
+}
+
+// memberRule is one statement about members and the test of it.
+type memberRule struct {
+	statement string
+	check     func(t *testing.T, s society)
+}
+
 // rule is one statement about every network and the test of it.
 type rule struct {
 	statement string

@@ -25,7 +25,7 @@ func oneAtATime(t *testing.T, w world) {
 	var inside atomic.Int32
 	var received int // by Receive alone: the race detector watches it too
 	done := make(chan struct{})
-	link := w.pair(t, handler(func(string, transport.Kind, []byte) error {
+	link := w.pair(t, handler(func(transport.Peer, transport.Kind, []byte) error {
 		if inside.Add(1) != 1 {
 			t.Error("two calls of Receive for one link")
 		}
@@ -53,7 +53,7 @@ func othersGoOn(t *testing.T, w world) {
 	shut := newGate()
 	in := newInbox()
 	a, b, to, other := w.newAddr(), w.newAddr(), w.newAddr(), w.newAddr()
-	blocking := handler(func(from string, kind transport.Kind, frame []byte) error {
+	blocking := handler(func(from transport.Peer, kind transport.Kind, frame []byte) error {
 		if string(frame) == "block" {
 			shut.pass()
 			return nil
@@ -88,10 +88,10 @@ func receiveMaySend(t *testing.T, w world) {
 	in := newInbox()
 	a, b := w.newAddr(), w.newAddr()
 	w.listen(t, a, in)
-	w.listen(t, b, handler(func(from string, kind transport.Kind, frame []byte) error {
+	w.listen(t, b, handler(func(from transport.Peer, kind transport.Kind, frame []byte) error {
 		ctx, cancel := context.WithTimeout(context.Background(), waitMax)
 		defer cancel()
-		link, err := w.Dial(ctx, b, from, kind)
+		link, err := w.Dial(ctx, b, from.Address, kind)
 		if err != nil {
 			t.Errorf("dial from Receive: %v", err)
 			return err
@@ -99,5 +99,5 @@ func receiveMaySend(t *testing.T, w world) {
 		return errors.Join(link.Send(append(frame, " answered"...)), link.Close())
 	}))
 	require.NoError(t, w.dial(t, a, b, transport.Messages).Send([]byte("question")))
-	require.Equal(t, arrival{b, transport.Messages, []byte("question answered")}, in.next(t))
+	require.Equal(t, named{b, transport.Messages, "question answered"}, in.next(t).named())
 }

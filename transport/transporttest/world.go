@@ -57,15 +57,15 @@ func (w world) pair(t *testing.T, h transport.Handler) transport.Link {
 }
 
 // handler is a transport.Handler of one function.
-type handler func(from string, kind transport.Kind, frame []byte) error
+type handler func(from transport.Peer, kind transport.Kind, frame []byte) error
 
-func (h handler) Receive(from string, kind transport.Kind, frame []byte) error {
+func (h handler) Receive(from transport.Peer, kind transport.Kind, frame []byte) error {
 	return h(from, kind, frame)
 }
 
 // arrival is one call of Receive.
 type arrival struct {
-	from  string
+	peer  transport.Peer
 	kind  transport.Kind
 	frame []byte
 }
@@ -76,10 +76,19 @@ type inbox chan arrival
 
 func newInbox() inbox { return make(inbox, 4096) }
 
-func (in inbox) Receive(from string, kind transport.Kind, frame []byte) error {
+func (in inbox) Receive(from transport.Peer, kind transport.Kind, frame []byte) error {
 	in <- arrival{from, kind, frame}
 	return nil
 }
+
+// named is what most rules look at: who sent what, by address.
+type named struct {
+	from  string
+	kind  transport.Kind
+	frame string
+}
+
+func (a arrival) named() named { return named{a.peer.Address, a.kind, string(a.frame)} }
 
 // next waits for the next arrival.
 func (in inbox) next(t *testing.T) arrival {

@@ -24,14 +24,32 @@ type Certificate struct {
 	Engine  string                `json:"engine"` // constants of the engine that a directory is bound to
 }
 
-// Deployment returns the engine's deployment id: the first 8 bytes of the
-// SHA-256 of the certificate, never zero.
-func (c Certificate) Deployment() uint64 {
+// Born returns the certificate as it is hashed.
+func (c Certificate) Born() string {
 	data, err := json.Marshal(c)
 	if err != nil {
 		panic("identity: a certificate of plain values must encode: " + err.Error())
 	}
-	sum := sha256.Sum256(data)
+	return string(data)
+}
+
+// ReadBorn reads what another node says that it was born with.
+func ReadBorn(born string) (Certificate, error) {
+	var c Certificate
+	if err := json.Unmarshal([]byte(born), &c); err != nil {
+		return Certificate{}, fmt.Errorf("a birth certificate: %w", err)
+	}
+	return c, nil
+}
+
+// Sum returns the SHA-256 of the certificate: the name of the cluster that no
+// other cluster has.
+func (c Certificate) Sum() [sha256.Size]byte { return sha256.Sum256([]byte(c.Born())) }
+
+// Deployment returns the engine's deployment id: the first 8 bytes of the
+// hash, never zero.
+func (c Certificate) Deployment() uint64 {
+	sum := c.Sum()
 	return max(1, binary.BigEndian.Uint64(sum[:8]))
 }
 
@@ -49,16 +67,28 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("%s: %s: the directory was made with %s, the configuration has %s", e.Dir, e.What, e.Stored, e.Configured)
 }
 
-// compare returns a *MismatchError for each field that differs.
-func (c Certificate) compare(dir string, configured Certificate) []error {
-	var problems []error
-	stored, other := reflect.ValueOf(c), reflect.ValueOf(configured)
-	for i := range stored.NumField() {
-		a, b := stored.Field(i).Interface(), other.Field(i).Interface()
+// Difference is a field of two certificates that is not the same.
+type Difference struct{ What, Ours, Theirs string }
+
+// Compare returns the fields in which two certificates differ.
+func (c Certificate) Compare(theirs Certificate) []Difference {
+	var differences []Difference
+	ours, other := reflect.ValueOf(c), reflect.ValueOf(theirs)
+	for i := range ours.NumField() {
+		a, b := ours.Field(i).Interface(), other.Field(i).Interface()
 		if reflect.DeepEqual(a, b) {
 			continue
 		}
-		problems = append(problems, &MismatchError{dir, stored.Type().Field(i).Tag.Get("json"), fmt.Sprint(a), fmt.Sprint(b)})
+		differences = append(differences, Difference{ours.Type().Field(i).Tag.Get("json"), fmt.Sprint(a), fmt.Sprint(b)})
+	}
+	return differences
+}
+
+// compare returns a *MismatchError for each field that differs.
+func (c Certificate) compare(dir string, configured Certificate) []error {
+	var problems []error
+	for _, d := range c.Compare(configured) {
+		problems = append(problems, &MismatchError{dir, d.What, d.Ours, d.Theirs})
 	}
 	return problems
 }

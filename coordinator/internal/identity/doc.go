@@ -5,6 +5,9 @@
 //	               written once, never changed
 //	incarnation    which start of the node this is, a decimal number; raised
 //	               and synced before anything else is done with it
+//	peers.json     what is remembered of the other members: which directory
+//	               each came with, and its newest start; and whether this
+//	               directory may take part
 //
 // The birth certificate is what all members must agree on, as it was when the
 // cluster was born. Its hash is the engine's deployment id, so members with

@@ -2,7 +2,6 @@ package identity
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,8 +46,16 @@ type Identity struct {
 	Directory   statemachine.DirectoryID
 	Incarnation statemachine.Incarnation
 	Certificate Certificate
-	lock        *os.File
+	// Start is the random id of this start. A copy of the directory may have
+	// the same incarnation, but never the same start.
+	Start StartID
+	// Peers is what is remembered of the other members.
+	Peers *Peers
+	lock  *os.File
 }
+
+// StartID is the random id of one start of a node.
+type StartID [16]byte
 
 // stored is the content of identity.json.
 type stored struct {
@@ -94,11 +101,15 @@ func open(dir string, node statemachine.NodeID, configured Certificate) (*Identi
 		return nil, errors.Join(problems...)
 	}
 	id := &Identity{Dir: dir, Node: node, Certificate: s.Certificate}
-	raw, err := hex.DecodeString(s.Directory)
-	if err != nil || len(raw) != len(id.Directory) {
-		return nil, fmt.Errorf("%w: %s: directory id %q", ErrDamaged, filepath.Join(dir, identityFile), s.Directory)
+	if err := readID(s.Directory, id.Directory[:]); err != nil {
+		return nil, fmt.Errorf("%w: %s: directory: %w", ErrDamaged, filepath.Join(dir, identityFile), err)
 	}
-	copy(id.Directory[:], raw)
+	if _, err := rand.Read(id.Start[:]); err != nil {
+		return nil, fmt.Errorf("start id: %w", err)
+	}
+	if id.Peers, err = openPeers(dir); err != nil {
+		return nil, err
+	}
 	id.Incarnation, err = raise(dir)
 	return id, err
 }
@@ -141,15 +152,25 @@ func readBounded(path string) ([]byte, error) {
 	return data, nil
 }
 
+// mayLack returns an error unless the directory is too young to have a file:
+// it has none of those that are made after it.
+func mayLack(dir, missing string, later ...string) error {
+	for _, name := range later {
+		switch _, err := os.Lstat(filepath.Join(dir, name)); {
+		case err == nil:
+			return fmt.Errorf("%w: %s has %s but no %s", ErrDamaged, dir, name, missing)
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("data directory: %w", err)
+		}
+	}
+	return nil
+}
+
 // create writes the identity of a new directory. A directory that has stores
 // but no identity has lost it: founding it anew would vote twice.
 func create(dir string, node statemachine.NodeID, configured Certificate) (stored, error) {
-	for _, name := range []string{incarnationFile, MachinesDir, RaftDir} {
-		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return stored{}, fmt.Errorf("%w: %s has %s but no %s", ErrDamaged, dir, name, identityFile)
-		} else if !errors.Is(err, fs.ErrNotExist) {
-			return stored{}, fmt.Errorf("data directory: %w", err)
-		}
+	if err := mayLack(dir, identityFile, incarnationFile, peersFile, MachinesDir, RaftDir); err != nil {
+		return stored{}, err
 	}
 	var raw statemachine.DirectoryID
 	if _, err := rand.Read(raw[:]); err != nil {
@@ -172,10 +193,8 @@ func raise(dir string) (statemachine.Incarnation, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		// Stores without an incarnation: it was lost, and counting from 1
 		// again would reuse lease ids.
-		for _, name := range []string{MachinesDir, RaftDir} {
-			if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-				return 0, fmt.Errorf("%w: %s has %s but no %s", ErrDamaged, dir, name, incarnationFile)
-			}
+		if err := mayLack(dir, incarnationFile, MachinesDir, RaftDir); err != nil {
+			return 0, err
 		}
 	case err != nil:
 		return 0, err

@@ -7,7 +7,11 @@ import (
 	"context"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/coordinator/internal/diskspace"
+	"github.com/palisade-go/palisade/coordinator/internal/raftnode"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -18,11 +22,18 @@ type Env struct {
 	Clock clock.Clock
 	// Wall is the wall clock shown to others; nil: the machine's.
 	Wall func() time.Time
-	// Network carries the links between nodes; nil: TCP.
-	Network transport.Network
+	// Network makes a node a member of the network that carries the links
+	// between nodes; nil: TCP.
+	Network func(transport.Member) (transport.Network, error)
 	// SnapshotEntries is how many entries lie between snapshots; 0: the
 	// engine's setting.
 	SnapshotEntries uint64
+	// Gauge reads how much disk space is free; nil: the operating system's.
+	Gauge diskspace.Gauge
+	// LogFS and StoreFS hold the files of the Raft log and of the machines;
+	// nil: the operating system's.
+	LogFS   raftnode.FS
+	StoreFS vfs.FS
 	// Moved is called whenever the local replica of a group has applied an
 	// entry, has installed a state or knows of another leader. It must not
 	// block. nil: nobody wants to know.
@@ -73,6 +84,9 @@ func From(ctx context.Context) Env {
 	}
 	if env.Wall == nil {
 		env.Wall = time.Now
+	}
+	if env.Gauge == nil {
+		env.Gauge = diskspace.Free
 	}
 	if env.Moved == nil {
 		env.Moved = func() {}

@@ -8,9 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lni/dragonboat/v4/config"
-
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/coordinator/internal/diskspace"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/statemachine/pebblestore"
 	"github.com/palisade-go/palisade/transport"
@@ -38,15 +37,12 @@ type Config struct {
 	// Resolve tells where a member is reached now, as host:port. It is
 	// called for each message, so it must not block.
 	Resolve func(statemachine.NodeID) (string, error)
-	// Listen is the address to listen on, host:port. The engine's own
-	// network takes IPv4 addresses and names; an empty host means all
-	// addresses.
+	// Address is where the others reach this node, in the Network's form.
+	Address string
+	// Listen is where to listen, in the Network's form.
 	Listen string
-	// Network carries the messages. Default: the engine's own TCP.
+	// Network carries the messages. Its Receive tells the node that sent.
 	Network transport.Network
-	// TLS makes the engine's own TCP verify both sides. Nil: plain text.
-	// It has no effect on a Network.
-	TLS *TLSFiles
 	// Store keeps the machines of all groups. It is not closed by Close.
 	Store *pebblestore.Store
 	// Genesis is how each group began.
@@ -57,8 +53,8 @@ type Config struct {
 	Election time.Duration
 	// Clock tells when batches were applied.
 	Clock clock.Clock
-	// Logger takes this package's messages and those of the engine at
-	// warning and above. Nil: none.
+	// Logger takes this package's messages, and of the engine's its errors,
+	// and its warnings as debug. Nil: none.
 	Logger *slog.Logger
 	// Sink returns the listener of a group. It is called once for each group,
 	// by Open.
@@ -67,10 +63,14 @@ type Config struct {
 	// take a quarter, so that groups do it at different times. A quarter of
 	// it is kept for followers that lag. Default: 20,000.
 	SnapshotEntries uint64
+	// Gauge reads how much disk space is free for Dir. Default: the operating
+	// system's.
+	Gauge diskspace.Gauge
+	// FS holds the engine's log and snapshots. Tests give one with faults,
+	// which must be a *vfs.ErrorFS of the engine's author. Default: the
+	// operating system's.
+	FS FS
 }
-
-// TLSFiles names PEM files. All three are required.
-type TLSFiles struct{ CA, Cert, Key string }
 
 // membersMax is how many members a cluster has at most.
 const membersMax = 7
@@ -95,15 +95,17 @@ func (c Config) validate() error {
 	if c.Election <= 0 {
 		wrong("Election is %v; it must be positive", c.Election)
 	}
-	c.validateListen(wrong)
-	if c.TLS != nil && (c.TLS.CA == "" || c.TLS.Cert == "" || c.TLS.Key == "") {
-		wrong("TLS must name all of CA, Cert and Key")
+	for _, field := range []struct{ name, address string }{{"Address", c.Address}, {"Listen", c.Listen}} {
+		if !addressForm(field.address) {
+			wrong("%s is %q, not an address", field.name, field.address)
+		}
 	}
 	for _, field := range []struct {
 		name    string
 		missing bool
 	}{
 		{"Resolve", c.Resolve == nil},
+		{"Network", c.Network == nil},
 		{"Store", c.Store == nil},
 		{"Genesis", c.Genesis == nil},
 		{"Clock", c.Clock == nil},
@@ -148,24 +150,6 @@ func (c Config) validateMembers(wrong func(string, ...any)) {
 		}
 		ids[id] = member
 	}
-}
-
-func (c Config) validateListen(wrong func(string, ...any)) {
-	switch {
-	case c.Network != nil && !addressForm(c.Listen):
-		wrong("Listen is %q, not an address", c.Listen)
-	case c.Network == nil && !config.IsValidAddress(c.listen()):
-		wrong("Listen is %q; it must be host:port with an IPv4 address or a name, and a port of 1 to 65535", c.Listen)
-	}
-}
-
-// listen returns Listen in the form that the engine takes, which has no word
-// for all addresses but that of IPv4.
-func (c Config) listen() string {
-	if c.Network == nil && strings.HasPrefix(c.Listen, ":") {
-		return "0.0.0.0" + c.Listen
-	}
-	return c.Listen
 }
 
 // hostIDForm reports whether id is a UUID in lower-case hexadecimal with

@@ -10,6 +10,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/statemachine/pebblestore"
+	"github.com/palisade-go/palisade/transport"
 )
 
 // sound returns a configuration that validate accepts.
@@ -18,7 +19,9 @@ func sound() Config {
 		Node: 1, Members: []statemachine.NodeID{1, 2, 3}, Groups: 8, Dir: "d", Deployment: 1,
 		HostID:   hostID,
 		Resolve:  func(statemachine.NodeID) (string, error) { return "", nil },
-		Listen:   "127.0.0.1:7400",
+		Address:  "127.0.0.1:7400",
+		Listen:   ":7400",
+		Network:  transport.NewMemory(0),
 		Store:    &pebblestore.Store{},
 		Genesis:  func(statemachine.GroupID) statemachine.Genesis { return statemachine.Genesis{} },
 		Election: time.Second, Clock: clock.System{},
@@ -49,10 +52,10 @@ func TestValidate(t *testing.T) {
 			c.HostID = func(id statemachine.NodeID) string { return strings.Replace(hostID(id), "5", "A", 1) }
 		}, "not a UUID in lower case"},
 		{"HostIDsMustDiffer", func(c *Config) { c.HostID = func(statemachine.NodeID) string { return hostID(1) } }, "is the same"},
-		{"ListenMustHaveAPort", func(c *Config) { c.Listen = "127.0.0.1" }, "Listen is"},
-		{"ListenMustNotHavePortZero", func(c *Config) { c.Listen = "127.0.0.1:0" }, "Listen is"},
-		{"TheEngineKnowsNoIPv6", func(c *Config) { c.Listen = "[::1]:7400" }, "IPv4"},
-		{"TLSMustNameAllFiles", func(c *Config) { c.TLS = &TLSFiles{CA: "ca", Cert: "cert"} }, "TLS must name all"},
+		{"AddressMustBeGiven", func(c *Config) { c.Address = "" }, "Address is"},
+		{"ListenMustBeGiven", func(c *Config) { c.Listen = "" }, "Listen is"},
+		{"ListenMustNotHaveASpace", func(c *Config) { c.Listen = "127.0.0.1: 7400" }, "Listen is"},
+		{"NetworkMustBeGiven", func(c *Config) { c.Network = nil }, "Network is missing"},
 		{"ResolveMustBeGiven", func(c *Config) { c.Resolve = nil }, "Resolve is missing"},
 		{"StoreMustBeGiven", func(c *Config) { c.Store = nil }, "Store is missing"},
 		{"GenesisMustBeGiven", func(c *Config) { c.Genesis = nil }, "Genesis is missing"},
@@ -71,7 +74,7 @@ func TestValidate(t *testing.T) {
 	}
 	t.Run("AllProblemsAreNamedAtOnce", func(t *testing.T) {
 		err := Config{}.validate()
-		for _, name := range []string{"Members", "Groups", "Dir", "Deployment", "Election", "HostID", "Listen", "Resolve", "Store", "Genesis", "Clock", "Sink"} {
+		for _, name := range []string{"Members", "Groups", "Dir", "Deployment", "Election", "HostID", "Address", "Listen", "Resolve", "Network", "Store", "Genesis", "Clock", "Sink"} {
 			require.ErrorContains(t, err, name)
 		}
 	})

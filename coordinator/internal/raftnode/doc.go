@@ -7,7 +7,8 @@
 // A Node is one running engine with one replica of every group. A replica
 // holds the group's machine and applies the log to it. The Sink is told what
 // was applied. An office is what a replica enters when it leads: it proposes
-// what package expiry says. A proposal is bytes handed to the engine; what
+// what package expiry says. The disk is watched for its free space: a node that
+// is short of it offers its leaderships to others. A proposal is bytes handed to the engine; what
 // became of it shows in the Sink, and the done function is a hint.
 //
 //	callers            engine goroutines                    own goroutines

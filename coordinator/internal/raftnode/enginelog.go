@@ -11,8 +11,10 @@ import (
 	"github.com/lni/dragonboat/v4/logger"
 )
 
-// engineLog routes what the engine logs, at warning and above, to the Loggers
-// of the open Nodes.
+// engineLog routes what the engine logs to the Loggers of the open Nodes: its
+// errors as errors, and its warnings as debug. It warns in each step of each
+// election, of proposals that it has dropped (which are made again), and that
+// its own TLS is off (which is not used).
 //
 // The engine has one logger for the whole process, which can be set once. So
 // this is the only mutable state of the package that belongs to no Node. What
@@ -67,7 +69,7 @@ func (engineLogger) SetLevel(logger.LogLevel) {}
 func (engineLogger) Debugf(string, ...any)    {}
 func (engineLogger) Infof(string, ...any)     {}
 
-func (l engineLogger) Warningf(format string, args ...any) { l.log(slog.LevelWarn, format, args) }
+func (l engineLogger) Warningf(format string, args ...any) { l.log(slog.LevelDebug, format, args) }
 func (l engineLogger) Errorf(format string, args ...any)   { l.log(slog.LevelError, format, args) }
 
 // Panicf must not return, and must panic with an error: the engine swallows

@@ -18,7 +18,7 @@ func listen(t *testing.T) *logBuffer {
 }
 
 func TestEngineLog(t *testing.T) {
-	t.Run("TellsWarningsAndAboveOnly", func(t *testing.T) {
+	t.Run("TellsErrorsAndWarningsAsDebug", func(t *testing.T) {
 		buffer := listen(t)
 		l := engineLogger("raft")
 		l.Debugf("debug-of-%s", t.Name())
@@ -27,14 +27,14 @@ func TestEngineLog(t *testing.T) {
 		l.Errorf("error-of-%s", t.Name())
 		require.NotContains(t, buffer.String(), "debug-of-")
 		require.NotContains(t, buffer.String(), "info-of-")
-		require.Contains(t, buffer.String(), "level=WARN msg=warning-of-")
+		require.Contains(t, buffer.String(), "level=DEBUG msg=warning-of-")
 		require.Contains(t, buffer.String(), "level=ERROR msg=error-of-")
 		require.Contains(t, buffer.String(), "engine=raft")
 	})
 
 	t.Run("TellsEachLoggerOnce", func(t *testing.T) {
 		first, second := listen(t), listen(t)
-		both := slog.New(slog.NewTextHandler(first, nil))
+		both := slog.New(slog.NewTextHandler(first, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		t.Cleanup(logEngineTo(both))
 		t.Cleanup(logEngineTo(both))
 		engineLogger("raft").Warningf("each-once")

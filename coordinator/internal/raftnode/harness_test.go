@@ -30,7 +30,7 @@ const patience = 60 * time.Second
 type cluster struct {
 	t       testing.TB
 	dir     string
-	network *transport.Memory // nil: the engine's own TCP
+	network *transport.Memory // nil: TCP
 	change  func(*Config)
 	groups  int
 	members []statemachine.NodeID
@@ -48,6 +48,7 @@ type peer struct {
 
 	// Of the present run:
 	node        *Node
+	tcp         *transport.TCP // nil in memory
 	store       *pebblestore.Store
 	sinks       []*recorder // by group, from 1
 	incarnation statemachine.Incarnation
@@ -122,7 +123,7 @@ func (c *cluster) address(id statemachine.NodeID) string {
 }
 
 // freeAddress returns a loopback address that nobody listened on a moment
-// ago. The engine refuses port 0.
+// ago.
 func freeAddress(t testing.TB) string {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -159,8 +160,10 @@ func (p *peer) config() Config {
 		Resolve: func(id statemachine.NodeID) (string, error) {
 			return c.address(id), nil
 		},
-		Listen: c.address(p.id),
-		Store:  p.store,
+		Address: c.address(p.id),
+		Listen:  c.address(p.id),
+		Network: p.join(),
+		Store:   p.store,
 		Genesis: func(group statemachine.GroupID) statemachine.Genesis {
 			return statemachine.Genesis{Group: group, Epoch: 1, Members: c.members}
 		},
@@ -169,11 +172,40 @@ func (p *peer) config() Config {
 		Logger:   slog.New(slog.NewTextHandler(p.log, nil)),
 		Sink:     func(group statemachine.GroupID) Sink { return p.sinks[group-1] },
 	}
-	if c.network != nil {
-		cfg.Network = c.network
-	}
 	c.change(&cfg)
 	return cfg
+}
+
+// join makes the node a member of the cluster's network, as its next start.
+func (p *peer) join() transport.Network {
+	t := p.cluster.t
+	member := transport.Member{Self: hello(p.id, p.incarnation)}
+	if p.cluster.network != nil {
+		network, err := p.cluster.network.Join(member)
+		require.NoError(t, err)
+		return network
+	}
+	var err error
+	p.tcp, err = transport.NewTCP(transport.TCPConfig{Member: member, TLS: transport.Insecure})
+	require.NoError(t, err)
+	return p.tcp
+}
+
+// leave ends the node's part of a network over TCP.
+func (p *peer) leave() {
+	if p.tcp != nil {
+		require.NoError(p.cluster.t, p.tcp.Close())
+		p.tcp = nil
+	}
+}
+
+// hello is what a node says of itself.
+func hello(id statemachine.NodeID, incarnation statemachine.Incarnation) transport.Hello {
+	return transport.Hello{
+		Cluster: [32]byte{77}, Node: uint64(id), Directory: [16]byte{byte(id)},
+		Incarnation: uint64(incarnation), Start: [16]byte{byte(id), byte(incarnation)},
+		Protocol: transport.Versions{Lowest: 1, Highest: 1},
+	}
 }
 
 func (p *peer) dir() string { return filepath.Join(p.cluster.dir, fmt.Sprintf("node-%d", p.id)) }
@@ -194,6 +226,7 @@ func (p *peer) start() error {
 	}
 	node, err := Open(p.config())
 	if err != nil {
+		p.leave()
 		return errors.Join(err, store.Close())
 	}
 	p.node = node
@@ -208,6 +241,7 @@ func (p *peer) stop() {
 	}
 	require.NoError(p.cluster.t, p.node.Close())
 	p.node = nil
+	p.leave()
 	for _, sink := range p.sinks {
 		sink.mu.Lock()
 		sink.closed = true

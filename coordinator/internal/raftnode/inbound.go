@@ -53,7 +53,7 @@ var sendable = map[raftpb.MessageType]bool{
 }
 
 // Receive implements transport.Handler.
-func (i *inbound) Receive(from string, kind transport.Kind, frame []byte) error {
+func (i *inbound) Receive(from transport.Peer, kind transport.Kind, frame []byte) error {
 	switch kind {
 	case transport.Messages:
 		return i.receiveMessages(from, frame)
@@ -63,7 +63,7 @@ func (i *inbound) Receive(from string, kind transport.Kind, frame []byte) error 
 	return fmt.Errorf("%w: from %s: a frame of kind %d", errUnwanted, from, kind)
 }
 
-func (i *inbound) receiveMessages(from string, frame []byte) error {
+func (i *inbound) receiveMessages(from transport.Peer, frame []byte) error {
 	var batch raftpb.MessageBatch
 	if err := guard(func() error { return batch.Unmarshal(frame) }); err != nil {
 		return fmt.Errorf("%w: from %s: %w", errUnwanted, from, err)
@@ -72,7 +72,7 @@ func (i *inbound) receiveMessages(from string, frame []byte) error {
 		if !sendable[m.Type] {
 			return fmt.Errorf("%w: from %s: a message of type %v", errUnwanted, from, m.Type)
 		}
-		if err := i.check(m.ShardID, m.From, m.To); err != nil {
+		if err := i.check(from, m.ShardID, m.From, m.To); err != nil {
 			return fmt.Errorf("%w: from %s: %w", errUnwanted, from, err)
 		}
 	}
@@ -80,12 +80,12 @@ func (i *inbound) receiveMessages(from string, frame []byte) error {
 	return nil
 }
 
-func (i *inbound) receiveChunk(from string, frame []byte) error {
+func (i *inbound) receiveChunk(from transport.Peer, frame []byte) error {
 	var chunk raftpb.Chunk
 	if err := guard(func() error { return chunk.Unmarshal(frame) }); err != nil {
 		return fmt.Errorf("%w: from %s: %w", errUnwanted, from, err)
 	}
-	if err := i.check(chunk.ShardID, chunk.From, chunk.ReplicaID); err != nil {
+	if err := i.check(from, chunk.ShardID, chunk.From, chunk.ReplicaID); err != nil {
 		return fmt.Errorf("%w: from %s: %w", errUnwanted, from, err)
 	}
 	if !i.chunks(chunk) {
@@ -94,10 +94,12 @@ func (i *inbound) receiveChunk(from string, frame []byte) error {
 	return nil
 }
 
-// check refuses messages of groups and nodes that there are not, and those
-// for another node: addresses may have been mixed up.
-func (i *inbound) check(group, from, to uint64) error {
+// check refuses messages of groups and nodes that there are not, those in the
+// name of another node than the link's, and those for another node.
+func (i *inbound) check(peer transport.Peer, group, from, to uint64) error {
 	switch {
+	case from != peer.Node:
+		return fmt.Errorf("in the name of node %d", from)
 	case group < 1 || group > uint64(i.groups):
 		return fmt.Errorf("group %d of %d", group, i.groups)
 	case statemachine.NodeID(to) != i.node:

@@ -33,6 +33,9 @@ func newCaught() *caught {
 	return c
 }
 
+// fromB is who sends in these tests.
+var fromB = transport.Peer{Hello: hello(2, 1), Address: "b", Accepted: true}
+
 // beat is a message that is let through.
 func beat() raftpb.Message {
 	return raftpb.Message{Type: raftpb.Heartbeat, ShardID: 2, From: 2, To: 1, Term: 5}
@@ -47,7 +50,7 @@ func frameOf(t *testing.T, messages ...raftpb.Message) []byte {
 func TestInboundMessages(t *testing.T) {
 	t.Run("OfAPeerComeThrough", func(t *testing.T) {
 		c := newCaught()
-		require.NoError(t, c.Receive("b", transport.Messages, frameOf(t, beat(), beat())))
+		require.NoError(t, c.Receive(fromB, transport.Messages, frameOf(t, beat(), beat())))
 		require.Len(t, c.batches, 1)
 		require.Equal(t, []raftpb.Message{beat(), beat()}, c.batches[0].Requests)
 	})
@@ -57,7 +60,7 @@ func TestInboundMessages(t *testing.T) {
 			c := newCaught()
 			m := beat()
 			m.Type = kind
-			err := c.Receive("b", transport.Messages, frameOf(t, beat(), m))
+			err := c.Receive(fromB, transport.Messages, frameOf(t, beat(), m))
 			require.Equal(t, sendable[kind], err == nil, "type %v: %v", kind, err)
 			if err != nil {
 				require.ErrorIs(t, err, errUnwanted)
@@ -78,7 +81,7 @@ func TestInboundMessages(t *testing.T) {
 	}{
 		{"ToNobodyBreakTheLink", func(m *raftpb.Message) { m.To = 0 }},
 		{"ToAnotherNodeBreakTheLink", func(m *raftpb.Message) { m.To = 2 }},
-		{"OfANodeThatIsNotAMemberBreakTheLink", func(m *raftpb.Message) { m.From = 4 }},
+		{"InTheNameOfAnotherNodeBreakTheLink", func(m *raftpb.Message) { m.From = 3 }},
 		{"OfNobodyBreakTheLink", func(m *raftpb.Message) { m.From = 0 }},
 		{"OfGroupZeroBreakTheLink", func(m *raftpb.Message) { m.ShardID = 0 }},
 		{"OfAGroupThatThereIsNotBreakTheLink", func(m *raftpb.Message) { m.ShardID = 3 }},
@@ -87,17 +90,24 @@ func TestInboundMessages(t *testing.T) {
 			c := newCaught()
 			m := beat()
 			test.spoil(&m)
-			require.ErrorIs(t, c.Receive("b", transport.Messages, frameOf(t, m)), errUnwanted)
+			require.ErrorIs(t, c.Receive(fromB, transport.Messages, frameOf(t, m)), errUnwanted)
 			require.Empty(t, c.batches)
 		})
 	}
+
+	t.Run("OfANodeThatIsNotAMemberBreakTheLink", func(t *testing.T) {
+		c, m, stranger := newCaught(), beat(), transport.Peer{Hello: hello(4, 1)}
+		m.From = 4
+		require.ErrorIs(t, c.Receive(stranger, transport.Messages, frameOf(t, m)), errUnwanted)
+		require.Empty(t, c.batches)
+	})
 
 	t.Run("ThatAreGarbageBreakTheLinkAndNothingElse", func(t *testing.T) {
 		seed := time.Now().UnixNano()
 		t.Logf("seed %d", seed)
 		random := rand.New(rand.NewSource(seed))
 		good := frameOf(t, beat(), raftpb.Message{
-			Type: raftpb.Replicate, ShardID: 1, From: 3, To: 1,
+			Type: raftpb.Replicate, ShardID: 1, From: 2, To: 1,
 			Entries: []raftpb.Entry{{Index: 1, Term: 1, Cmd: []byte("command")}},
 		})
 		for range 20_000 {
@@ -108,11 +118,11 @@ func TestInboundMessages(t *testing.T) {
 				}
 			}
 			c := newCaught()
-			_ = c.Receive("b", transport.Messages, frame) // it must not panic
+			_ = c.Receive(fromB, transport.Messages, frame) // it must not panic
 			for _, b := range c.batches {
 				for _, m := range b.Requests {
 					require.True(t, sendable[m.Type])
-					require.NoError(t, c.check(m.ShardID, m.From, m.To))
+					require.NoError(t, c.check(fromB, m.ShardID, m.From, m.To))
 				}
 			}
 		}
@@ -124,7 +134,7 @@ func TestInboundChunks(t *testing.T) {
 	receive := func(c *caught, chunk raftpb.Chunk) error {
 		frame, err := chunk.Marshal()
 		require.NoError(t, err)
-		return c.Receive("b", transport.Chunks, frame)
+		return c.Receive(fromB, transport.Chunks, frame)
 	}
 
 	t.Run("ComeThrough", func(t *testing.T) {
@@ -140,6 +150,14 @@ func TestInboundChunks(t *testing.T) {
 		require.ErrorContains(t, receive(c, unlucky), "does not want")
 	})
 
+	t.Run("InTheNameOfAnotherNodeBreakTheLink", func(t *testing.T) {
+		c := newCaught()
+		forged := chunk
+		forged.From = 3
+		require.ErrorIs(t, receive(c, forged), errUnwanted)
+		require.Empty(t, c.snapshots)
+	})
+
 	t.Run("OfAGroupThatThereIsNotBreakTheLink", func(t *testing.T) {
 		c := newCaught()
 		astray := chunk
@@ -149,10 +167,10 @@ func TestInboundChunks(t *testing.T) {
 	})
 
 	t.Run("ThatAreGarbageBreakTheLink", func(t *testing.T) {
-		require.ErrorIs(t, newCaught().Receive("b", transport.Chunks, []byte{0xff, 0xff}), errUnwanted)
+		require.ErrorIs(t, newCaught().Receive(fromB, transport.Chunks, []byte{0xff, 0xff}), errUnwanted)
 	})
 }
 
 func TestFramesOfAnUnknownKindBreakTheLink(t *testing.T) {
-	require.ErrorIs(t, newCaught().Receive("b", 9, nil), errUnwanted)
+	require.ErrorIs(t, newCaught().Receive(fromB, 9, nil), errUnwanted)
 }

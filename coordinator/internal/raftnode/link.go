@@ -19,10 +19,13 @@ const dialMax = 5 * time.Second
 
 // linkFactory makes the engine send through a transport.Network.
 type linkFactory struct {
-	network transport.Network
-	node    statemachine.NodeID
-	members []statemachine.NodeID
-	groups  int
+	network  transport.Network
+	listen   string
+	address  string // of this node, for its peers
+	node     statemachine.NodeID
+	members  []statemachine.NodeID
+	groups   int
+	election time.Duration
 }
 
 var _ config.TransportFactory = (*linkFactory)(nil)
@@ -30,8 +33,8 @@ var _ config.TransportFactory = (*linkFactory)(nil)
 // Create implements config.TransportFactory.
 func (f *linkFactory) Create(host config.NodeHostConfig, messages raftio.MessageHandler, chunks raftio.ChunkHandler) raftio.ITransport {
 	return &links{
-		network: f.network,
-		self:    host.GetListenAddress(),
+		factory:    f,
+		deployment: host.GetDeploymentID(),
 		inbound: &inbound{
 			node: f.node, members: f.members, groups: f.groups,
 			messages: messages, chunks: chunks,
@@ -44,10 +47,10 @@ func (f *linkFactory) Validate(address string) bool { return addressForm(address
 
 // links is the engine's transport on a transport.Network.
 type links struct {
-	network  transport.Network
-	self     string
-	inbound  *inbound
-	listener io.Closer // nil before Start and after Close
+	factory    *linkFactory
+	deployment uint64
+	inbound    *inbound
+	listener   io.Closer // nil before Start and after Close
 }
 
 var _ raftio.ITransport = (*links)(nil)
@@ -56,9 +59,9 @@ func (l *links) Name() string { return "palisade" }
 
 // Start listens. The engine calls Close also when it failed.
 func (l *links) Start() error {
-	listener, err := l.network.Listen(l.self, l.inbound)
+	listener, err := l.factory.network.Listen(l.factory.listen, l.inbound)
 	if err != nil {
-		return fmt.Errorf("raftnode: listen on %s: %w", l.self, err)
+		return fmt.Errorf("raftnode: listen on %s: %w", l.factory.listen, err)
 	}
 	l.listener = listener
 	return nil
@@ -74,23 +77,21 @@ func (l *links) Close() error {
 	return err
 }
 
-func (l *links) dial(ctx context.Context, target string, kind transport.Kind) (*outbound, error) {
+func (l *links) dial(ctx context.Context, target string, kind transport.Kind) (transport.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialMax)
 	defer cancel()
-	link, err := l.network.Dial(ctx, l.self, target, kind)
+	link, err := l.factory.network.Dial(ctx, l.factory.address, target, kind)
 	if err != nil {
 		return nil, fmt.Errorf("raftnode: dial %s: %w", target, err)
 	}
-	return &outbound{link: link}, nil
+	return link, nil
 }
 
-// GetConnection implements raftio.ITransport.
+// GetConnection implements raftio.ITransport. It does not dial yet.
 func (l *links) GetConnection(ctx context.Context, target string) (raftio.IConnection, error) {
-	link, err := l.dial(ctx, target, transport.Messages)
-	if err != nil {
-		return nil, err
-	}
-	return link, nil
+	return newStream(ctx, l.factory.election, func(ctx context.Context) (transport.Link, error) {
+		return l.dial(ctx, target, transport.Messages)
+	}, l.unreachable), nil
 }
 
 // GetSnapshotConnection implements raftio.ITransport.
@@ -99,65 +100,14 @@ func (l *links) GetSnapshotConnection(ctx context.Context, target string) (rafti
 	if err != nil {
 		return nil, err
 	}
-	return link, nil
+	return &outbound{link: link}, nil
 }
 
-// outbound is one link to a peer. The engine uses it from one goroutine.
-type outbound struct {
-	link   transport.Link
-	buffer []byte
+// unreachable tells the engine that a replica of a peer was not reached, as
+// its own transport does.
+func (l *links) unreachable(group, replica uint64) {
+	l.inbound.messages(raftpb.MessageBatch{
+		DeploymentId: l.deployment, BinVer: raftio.TransportBinVersion,
+		Requests: []raftpb.Message{{Type: raftpb.Unreachable, ShardID: group, From: replica, To: uint64(l.factory.node)}},
+	})
 }
-
-// Close implements raftio.IConnection and raftio.ISnapshotConnection.
-func (o *outbound) Close() {
-	// There is nobody to tell: the engine closes what it gave up, too.
-	_ = o.link.Close()
-}
-
-// bufferMax is the largest buffer that is kept between two messages.
-const bufferMax = 1 << 20
-
-// marshaler is what can be sent.
-type marshaler interface {
-	Size() int
-	MarshalTo([]byte) (int, error)
-}
-
-func (o *outbound) send(message marshaler) error {
-	size := message.Size()
-	if size > transport.FrameBytesMax {
-		return fmt.Errorf("raftnode: a message of %d bytes does not fit into a frame of %d", size, transport.FrameBytesMax)
-	}
-	if cap(o.buffer) < size {
-		o.buffer = make([]byte, size)
-	}
-	written, err := message.MarshalTo(o.buffer[:size])
-	if err != nil {
-		return fmt.Errorf("raftnode: encode a message: %w", err)
-	}
-	err = o.link.Send(o.buffer[:written])
-	if cap(o.buffer) > bufferMax {
-		o.buffer = nil
-	}
-	return err
-}
-
-// SendMessageBatch implements raftio.IConnection. A batch that does not fit
-// into one frame goes as several: the engine's bound is that of the frame, but
-// it counts without the envelope.
-func (o *outbound) SendMessageBatch(batch raftpb.MessageBatch) error {
-	requests := batch.Requests
-	if len(requests) <= 1 || batch.Size() <= transport.FrameBytesMax {
-		return o.send(&batch)
-	}
-	half := len(requests) / 2
-	batch.Requests = requests[:half]
-	if err := o.SendMessageBatch(batch); err != nil {
-		return err
-	}
-	batch.Requests = requests[half:]
-	return o.SendMessageBatch(batch)
-}
-
-// SendChunk implements raftio.ISnapshotConnection.
-func (o *outbound) SendChunk(chunk raftpb.Chunk) error { return o.send(&chunk) }

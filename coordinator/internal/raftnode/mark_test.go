@@ -33,7 +33,6 @@ func readStatus(t testing.TB, dir string) raftpb.RaftDataStatus {
 func TestMarksAreThoseOfTheEngine(t *testing.T) {
 	cfg := sound()
 	cfg.Dir = t.TempDir()
-	cfg.Listen = freeAddress(t)
 	host, err := dragonboat.NewNodeHost(cfg.hostConfig(newListener(nil), &registry{}))
 	require.NoError(t, err)
 	host.Close()

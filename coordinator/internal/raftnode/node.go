@@ -13,6 +13,7 @@ import (
 	"github.com/lni/dragonboat/v4/client"
 	sm "github.com/lni/dragonboat/v4/statemachine"
 
+	"github.com/palisade-go/palisade/coordinator/internal/diskspace"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -29,7 +30,8 @@ type Node struct {
 	closing   chan struct{} // closed when Close begins
 	stopped   chan struct{} // closed when the engine has stopped
 	waiters   sync.WaitGroup
-	own       sync.WaitGroup // offices and the herald
+	own       sync.WaitGroup // offices, the herald and the disk's watch
+	disk      *disk
 	endOwn    context.CancelFunc
 	quiet     func() // takes Logger out of the engine's logging
 	closeMax  time.Duration
@@ -52,6 +54,9 @@ func Open(cfg Config) (*Node, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.NewTextHandler(io.Discard, nil))
 	}
+	if cfg.Gauge == nil {
+		cfg.Gauge = diskspace.Free
+	}
 	if err := checkWorkingDirectory(); err != nil {
 		return nil, err
 	}
@@ -60,7 +65,7 @@ func Open(cfg Config) (*Node, error) {
 		log:      cfg.Logger,
 		closing:  make(chan struct{}),
 		stopped:  make(chan struct{}),
-		closeMax: closeMax,
+		closeMax: CloseMax,
 		quiet:    logEngineTo(cfg.Logger),
 	}
 	if err := n.open(); err != nil {
@@ -91,10 +96,15 @@ func (n *Node) open() error {
 		cancel()
 		return err
 	}
-	n.own.Add(1 + len(n.replicas))
+	n.disk = newDisk(n)
+	n.own.Add(2 + len(n.replicas))
 	go func() {
 		defer n.own.Done()
 		events.herald(ctx.Done())
+	}()
+	go func() {
+		defer n.own.Done()
+		n.disk.watch(ctx)
 	}()
 	for _, r := range n.replicas {
 		o := &office{node: n, replica: r}
@@ -213,10 +223,9 @@ func (n *Node) Transfer(group statemachine.GroupID, to statemachine.NodeID) erro
 	return nil
 }
 
-// closeMax bounds how long Close waits for the engine, which itself waits for
-// connections being made (up to 15 s in its own network), the snapshots being
-// taken and the syncs of its log.
-const closeMax = 30 * time.Second
+// CloseMax bounds how long Close waits for the engine, which itself waits for
+// the snapshots being taken and the syncs of its log.
+const CloseMax = 30 * time.Second
 
 // Close stops everything. It hands over no leadership; see Transfer. Calls
 // that are waiting end with ErrClosed or ErrUnknownOutcome; when it returns,

@@ -133,14 +133,6 @@ func TestOpenRefuses(t *testing.T) {
 		p.cluster.change = func(cfg *Config) { _ = cfg.Store.Close() }
 		require.ErrorIs(t, p.start(), pebblestore.ErrClosed)
 	})
-
-	t.Run("TLSFilesThatAreNotThere", func(t *testing.T) {
-		p := used(t, overTCP())
-		p.cluster.change = func(cfg *Config) { cfg.TLS = &TLSFiles{CA: "no-ca", Cert: "no-cert", Key: "no-key"} }
-		err := p.start()
-		require.ErrorIs(t, err, ErrEngine)
-		require.ErrorContains(t, err, "no-")
-	})
 }
 
 // screaming is a Network whose Listen panics with what is not an error.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/coordinator/internal/expiry"
+	"github.com/palisade-go/palisade/coordinator/internal/pulse"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/statemachine/pebblestore"
 )
@@ -30,6 +31,10 @@ type replica struct {
 	voice   voice
 
 	counters counters
+
+	// applying is the pulse of the apply loop. Update and Sync share it: the
+	// engine holds one lock over either.
+	applying pulse.Pulse
 
 	// cleared is closed when Open of the Node has found that the engine's log
 	// and the image belong together. The engine must not go on before that:
@@ -156,6 +161,8 @@ type entry struct {
 // crash. The only error is that of the store, on which the engine ends the
 // process.
 func (r *replica) Update(entries []sm.Entry) ([]sm.Entry, error) {
+	r.applying.Begin()
+	defer r.applying.End()
 	batches := make([]*statemachine.Batch, len(entries)) // nil: did not decode
 	for i := range entries {
 		entries[i].Result = sm.Result{Value: 1}
@@ -214,7 +221,11 @@ func (r *replica) Lookup(any) (any, error) {
 
 // Sync implements sm.IOnDiskStateMachine. Groups that sync at the same time
 // share one flush.
-func (r *replica) Sync() error { return r.store.Flush() }
+func (r *replica) Sync() error {
+	r.applying.Begin()
+	defer r.applying.End()
+	return r.store.Flush()
+}
 
 // PrepareSnapshot implements sm.IOnDiskStateMachine.
 func (r *replica) PrepareSnapshot() (any, error) { return r.image.Prepare(), nil }

@@ -66,8 +66,7 @@ func (c Config) hostConfig(events *listener, registry config.NodeRegistryFactory
 		NodeHostID:          c.HostID(c.Node),
 		NodeHostDir:         c.Dir,
 		RTTMillisecond:      uint64(c.tick().Milliseconds()),
-		RaftAddress:         c.listen(), // peers know this node by its NodeHostID
-		ListenAddress:       c.listen(),
+		RaftAddress:         c.Address, // peers know this node by its NodeHostID
 		RaftEventListener:   events,
 		SystemEventListener: events,
 		MaxSendQueueSize:    queueBytes,
@@ -84,16 +83,12 @@ func (c Config) hostConfig(events *listener, registry config.NodeRegistryFactory
 				CloseShards:    closeShards,
 			},
 			NodeRegistryFactory: registry,
+			TransportFactory: &linkFactory{
+				network: c.Network, listen: c.Listen, address: c.Address,
+				node: c.Node, members: c.Members, groups: c.Groups, election: c.Election,
+			},
+			FS: c.FS,
 		},
-	}
-	switch {
-	case c.Network != nil:
-		host.Expert.TransportFactory = &linkFactory{
-			network: c.Network, node: c.Node, members: c.Members, groups: c.Groups,
-		}
-	case c.TLS != nil:
-		host.MutualTLS = true
-		host.CAFile, host.CertFile, host.KeyFile = c.TLS.CA, c.TLS.Cert, c.TLS.Key
 	}
 	return host
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/statemachine"
+	"github.com/palisade-go/palisade/transport"
 )
 
 // TestSettingsThatADirectoryIsBornWith pins what can never change: a node
@@ -26,8 +27,8 @@ func TestSettingsThatADirectoryIsBornWith(t *testing.T) {
 
 func TestSettingsOfTheHost(t *testing.T) {
 	cfg := Config{
-		Node: 2, Dir: "d", Deployment: 7, HostID: hostID, Listen: ":7400", Election: time.Second,
-		TLS: &TLSFiles{CA: "ca", Cert: "cert", Key: "key"},
+		Node: 2, Members: []statemachine.NodeID{1, 2, 3}, Groups: 4, Dir: "d", Deployment: 7, HostID: hostID,
+		Address: "app-2:7400", Listen: ":7400", Network: transport.NewMemory(0), Election: time.Second,
 	}
 	events, places := &listener{}, &registry{}
 	store := config.GetTinyMemLogDBConfig()
@@ -37,12 +38,7 @@ func TestSettingsOfTheHost(t *testing.T) {
 		NodeHostID:          hostID(2),
 		NodeHostDir:         "d",
 		RTTMillisecond:      20,
-		RaftAddress:         "0.0.0.0:7400",
-		ListenAddress:       "0.0.0.0:7400",
-		MutualTLS:           true,
-		CAFile:              "ca",
-		CertFile:            "cert",
-		KeyFile:             "key",
+		RaftAddress:         "app-2:7400",
 		RaftEventListener:   events,
 		SystemEventListener: events,
 		MaxSendQueueSize:    128 << 20,
@@ -53,6 +49,10 @@ func TestSettingsOfTheHost(t *testing.T) {
 				ExecShards: 2, CommitShards: 1, ApplyShards: 4, SnapshotShards: 4, CloseShards: 4,
 			},
 			NodeRegistryFactory: places,
+			TransportFactory: &linkFactory{
+				network: cfg.Network, listen: ":7400", address: "app-2:7400",
+				node: 2, members: cfg.Members, groups: 4, election: time.Second,
+			},
 		},
 	}, cfg.hostConfig(events, places))
 }

@@ -1,10 +1,6 @@
 package raftnode
 
-import (
-	"time"
-
-	"github.com/palisade-go/palisade/statemachine"
-)
+import "time"
 
 // stall finds out that a leader's own apply loop stands still, behind a slow
 // disk or a Sink that blocks. Such a leader goes on leading, because the
@@ -18,7 +14,7 @@ type stall struct {
 	watching bool
 	applied  uint64    // applied index when watching began
 	since    time.Time // when watching began
-	turn     int       // whom the leadership was offered to last
+	succession
 }
 
 // stands reports whether nothing was applied here for bound, although
@@ -36,16 +32,4 @@ func (s *stall) stands(now time.Time, proposed bool, applied uint64, bound time.
 	}
 	s.since = now // the next one is asked after another bound
 	return true
-}
-
-// successor returns the members one after the other, without self; false if
-// there is nobody else.
-func (s *stall) successor(members []statemachine.NodeID, self statemachine.NodeID) (statemachine.NodeID, bool) {
-	for range members {
-		s.turn++
-		if next := members[s.turn%len(members)]; next != self {
-			return next, true
-		}
-	}
-	return 0, false
 }

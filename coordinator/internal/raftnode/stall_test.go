@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/palisade-go/palisade/statemachine"
 )
 
 func TestStallIsFoundOnlyWhileSomethingIsProposed(t *testing.T) {
@@ -26,19 +24,6 @@ func TestStallIsFoundOnlyWhileSomethingIsProposed(t *testing.T) {
 	require.False(t, s.stands(at(509), true, 9, bound), "it moves")
 	require.False(t, s.stands(at(518), true, 9, bound))
 	require.True(t, s.stands(at(519), true, 9, bound))
-}
-
-func TestStallOffersTheLeadershipToEverybodyElse(t *testing.T) {
-	var s stall
-	offered := map[statemachine.NodeID]bool{}
-	for range 4 {
-		next, ok := s.successor([]statemachine.NodeID{1, 2, 3}, 2)
-		require.True(t, ok)
-		offered[next] = true
-	}
-	require.Equal(t, map[statemachine.NodeID]bool{1: true, 3: true}, offered)
-	_, ok := s.successor([]statemachine.NodeID{2}, 2)
-	require.False(t, ok)
 }
 
 // The log goes on without the leader's apply loop, so nobody elects another

@@ -1,0 +1,228 @@
+package coordinator_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/coordinator/locktest"
+)
+
+// refusedFor waits until a node is ready, in vain, and returns the refusal.
+func refusedFor(t *testing.T, ctx context.Context, n *locktest.Node, why coordinator.RefusalReason) *coordinator.RefusedError {
+	t.Helper()
+	err := n.Coordinator().WaitReady(ctx)
+	require.ErrorIs(t, err, coordinator.ErrRefused)
+	var refused *coordinator.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, why, refused.Reason, "%v", refused)
+	require.NotEmpty(t, refused.Detail)
+	require.NotEmpty(t, refused.Advice)
+	return refused
+}
+
+// soon is a context that ends after several elections.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), 6*locktest.ElectionTimeout)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// The leader and node 3 acknowledge a grant; node 3 loses its directory and
+// the leader dies. What is left must not elect anybody: neither of them knows
+// of the grant.
+func TestS144AMemberThatCameBackEmptyElectsNobody(t *testing.T) {
+	cluster := locktest.New(t, 3)
+	one, two, three := cluster.Node(1), cluster.Node(2), cluster.Node(3)
+	key := cluster.KeyIn(1, "job")
+	require.NoError(t, cluster.MoveLeader(patient(t), key, 1))
+	before := cluster.Dumps(1)
+	cluster.Isolate(2)
+	lease, err := one.Coordinator().Acquire(patient(t), key, coordinator.WithTTL(long))
+	require.NoError(t, err, "the leader and node 3 are a quorum")
+	require.Equal(t, before[1].Text, dumpOf(cluster, 2).Text, "node 2 has not heard of the grant")
+
+	three.Kill()
+	one.Kill()
+	require.NoError(t, os.RemoveAll(three.Dir()))
+	cluster.Heal()
+	three.Restart()
+	refused := refusedFor(t, patient(t), three, coordinator.RefusedDirectory)
+	require.True(t, refused.ByPeer)
+	require.Equal(t, coordinator.NodeID(2), refused.Peer)
+	require.ErrorIs(t, three.Coordinator().Status().Err, coordinator.ErrRefused)
+	_, err = three.Coordinator().Acquire(patient(t), key)
+	require.ErrorIs(t, err, coordinator.ErrClosed, "at once: it never can")
+	require.ErrorIs(t, err, coordinator.ErrRefused)
+
+	_, err = two.Coordinator().Acquire(soon(t), key)
+	require.ErrorIs(t, err, coordinator.ErrUnavailable, "one of three is no quorum")
+	require.NoError(t, two.Coordinator().Status().Err, "node 2 goes on")
+	require.Zero(t, two.Coordinator().Status().Groups[0].Leader)
+
+	one.Restart()
+	require.NoError(t, one.Coordinator().WaitReady(patient(t)))
+	next, err := two.Coordinator().Acquire(patient(t), key)
+	require.NoError(t, err)
+	require.Greater(t, next.Token(), lease.Token(), "the grant that was acknowledged is not forgotten")
+	require.NoError(t, next.Release(patient(t)))
+}
+
+func dumpOf(cluster *locktest.Cluster, node int) locktest.Dump { return cluster.Dumps(1)[node-1] }
+
+// A cluster is born when all its nodes have met once; a majority that lost its
+// disks can't start over unseen.
+func TestABirthNeedsAllMembersOnce(t *testing.T) {
+	cluster := locktest.New(t, 3)
+	for _, n := range cluster.Nodes() {
+		n.Kill()
+		require.NoError(t, os.RemoveAll(n.Dir()))
+	}
+	one, two, three := cluster.Node(1), cluster.Node(2), cluster.Node(3)
+	one.Restart()
+	two.Restart()
+	err := one.Coordinator().WaitReady(soon(t))
+	require.ErrorIs(t, err, coordinator.ErrUnavailable)
+	require.ErrorContains(t, err, "node 3 has to let this new directory in")
+	status := one.Coordinator().Status()
+	require.False(t, status.Admitted)
+	require.Len(t, status.Peers, 2)
+	require.True(t, status.Peers[0].Reached, "node 2 says yes")
+	require.NoError(t, status.Peers[0].Err)
+	require.False(t, status.Peers[1].Reached)
+	require.Error(t, status.Peers[1].Err)
+	for _, n := range []*locktest.Node{one, two} {
+		for _, g := range n.Coordinator().Status().Groups {
+			require.Zero(t, g.Leader, "two of three that are new elect nobody")
+		}
+	}
+	three.Restart()
+	require.NoError(t, cluster.WaitReady(patient(t)))
+	require.True(t, one.Coordinator().Status().Admitted)
+
+	// From now on two are enough, also to start with.
+	for _, n := range cluster.Nodes() {
+		n.Kill()
+	}
+	one.Restart()
+	two.Restart()
+	require.NoError(t, cluster.WaitReady(patient(t)))
+}
+
+func TestAMajorityThatLostItsDisksCantStartOver(t *testing.T) {
+	cluster := locktest.New(t, 3)
+	for _, n := range cluster.Nodes() {
+		n.Kill()
+	}
+	for _, n := range cluster.Nodes()[1:] {
+		require.NoError(t, os.RemoveAll(n.Dir()))
+	}
+	for _, n := range cluster.Nodes() {
+		n.Restart()
+	}
+	for _, n := range cluster.Nodes()[1:] {
+		refused := refusedFor(t, patient(t), n, coordinator.RefusedDirectory)
+		require.Equal(t, coordinator.NodeID(1), refused.Peer)
+	}
+	_, err := cluster.Node(1).Coordinator().Acquire(soon(t), "job")
+	require.ErrorIs(t, err, coordinator.ErrUnavailable)
+	require.ErrorIs(t, err, coordinator.ErrRefused, "this node says whom it refuses")
+}
+
+func TestAnOlderCopyOfADirectoryTakesNoPart(t *testing.T) {
+	cluster := locktest.New(t, 3)
+	three := cluster.Node(3)
+	three.Kill()
+	backup := t.TempDir()
+	require.NoError(t, os.CopyFS(backup, os.DirFS(filepath.Join(three.Dir(), "."))))
+	three.Restart()
+	require.NoError(t, cluster.WaitReady(patient(t)))
+	three.Kill()
+	three.Restart()
+	require.NoError(t, cluster.WaitReady(patient(t)), "the others have met its latest start")
+	three.Kill()
+
+	require.NoError(t, os.RemoveAll(three.Dir()))
+	require.NoError(t, os.CopyFS(three.Dir(), os.DirFS(backup)))
+	three.Restart()
+	refused := refusedFor(t, patient(t), three, coordinator.RefusedOlder)
+	require.Contains(t, refused.Detail, "was met, this is start 2")
+	lease, err := cluster.Node(1).Coordinator().Acquire(patient(t), "job")
+	require.NoError(t, err, "the others are not disturbed")
+	require.NoError(t, lease.Release(patient(t)))
+}
+
+// Two names that lead to each other's host, as after a mistake in Peers or
+// with a stale name service: nothing is mixed up, and it heals by itself.
+func TestANodeUnderAWrongAddressIsNotTalkedTo(t *testing.T) {
+	cluster := locktest.New(t, 3)
+	one := cluster.Node(1)
+	one.Kill()
+	var right map[coordinator.NodeID]string
+	one.Restart(func(cfg *coordinator.Config) {
+		right = map[coordinator.NodeID]string{1: cfg.Peers[1], 2: cfg.Peers[2], 3: cfg.Peers[3]}
+		cfg.Peers[2], cfg.Peers[3] = cfg.Peers[3], cfg.Peers[2]
+	})
+	_, err := one.Coordinator().Acquire(soon(t), "job")
+	require.ErrorIs(t, err, coordinator.ErrUnavailable)
+	require.ErrorIs(t, err, coordinator.ErrRefused)
+	for i, peer := range one.Coordinator().Status().Peers {
+		var refused *coordinator.RefusedError
+		if peer.Err == nil {
+			continue // nothing was sent to it yet
+		}
+		require.ErrorAs(t, peer.Err, &refused)
+		require.Equal(t, coordinator.RefusedAddress, refused.Reason)
+		require.Equal(t, coordinator.NodeID(3-i), refused.Peer, "who is there instead")
+		require.ErrorContains(t, refused, fmt.Sprintf("the address of node %d", 2+i))
+	}
+	lease, err := cluster.Node(2).Coordinator().Acquire(patient(t), "job")
+	require.NoError(t, err, "the others are not disturbed")
+	require.NoError(t, lease.Release(patient(t)))
+
+	one.Restart(func(cfg *coordinator.Config) { cfg.Peers = right })
+	require.NoError(t, one.Coordinator().WaitReady(patient(t)))
+}
+
+// A member whose directory is damaged, or empty while the others are away, must
+// not take the chance to found a cluster of its own.
+func TestS146AMemberWithBrokenDataFoundsNothing(t *testing.T) {
+	cluster := locktest.New(t, 3)
+	three := cluster.Node(3)
+	cfg := coordinator.Config{}
+	three.Restart(func(c *coordinator.Config) { cfg = *c })
+	for _, n := range cluster.Nodes() {
+		n.Kill()
+	}
+	for _, file := range []string{"identity.json", "incarnation", "peers.json"} {
+		kept, err := os.ReadFile(filepath.Join(three.Dir(), file))
+		require.NoError(t, err)
+		for name, spoil := range map[string]func(path string) error{
+			"gone":    os.Remove,
+			"empty":   func(path string) error { return os.Truncate(path, 0) },
+			"cut off": func(path string) error { return os.Truncate(path, int64(len(kept)/2)) },
+			"zeros":   func(path string) error { return os.WriteFile(path, make([]byte, len(kept)), 0o600) },
+		} {
+			if file == "incarnation" && name == "cut off" {
+				continue // half of a number is a number; the peers notice, as they do with an older copy
+			}
+			require.NoError(t, spoil(filepath.Join(three.Dir(), file)))
+			_, err := coordinator.Open(context.Background(), cfg)
+			require.ErrorIs(t, err, coordinator.ErrDirectoryDamaged, "%s %s", file, name)
+			require.ErrorContains(t, err, three.Dir())
+			require.NoError(t, os.WriteFile(filepath.Join(three.Dir(), file), kept, 0o600))
+		}
+	}
+
+	require.NoError(t, os.RemoveAll(three.Dir()))
+	three.Restart()
+	_, err := three.Coordinator().Acquire(soon(t), "job")
+	require.ErrorIs(t, err, coordinator.ErrUnavailable)
+	require.ErrorContains(t, err, "has to let this new directory in")
+	require.NoError(t, three.Coordinator().Status().Err, "nobody has refused it yet")
+}

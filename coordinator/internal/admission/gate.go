@@ -1,0 +1,195 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/palisade-go/palisade/coordinator/internal/identity"
+	"github.com/palisade-go/palisade/statemachine"
+	"github.com/palisade-go/palisade/transport"
+)
+
+// Config is what a Gate needs. All of it is required.
+type Config struct {
+	// Self is what this node says of itself.
+	Self transport.Hello
+	// Addresses are where the members are reached, this node too. No two are
+	// the same.
+	Addresses map[statemachine.NodeID]string
+	// Peers is where those met are noted.
+	Peers *identity.Peers
+	// Retry is the time between two greetings of a peer, while this node is
+	// blank.
+	Retry time.Duration
+	// Logger is told when what a peer says changes.
+	Logger *slog.Logger
+	// Fail is called when a peer has refused this node for ever, at most once
+	// and not concurrently with itself.
+	Fail func(*transport.RefusedError)
+}
+
+// Gate is the admission of one node. It is safe for concurrent use.
+type Gate struct {
+	cfg    Config
+	nodeAt map[string]statemachine.NodeID // by address
+
+	admitted chan struct{} // closed when frames may pass; by admit
+	failed   sync.Once
+
+	mu    sync.Mutex
+	peers map[statemachine.NodeID]*peer // all but this node
+}
+
+// peer is how this node stands with another.
+type peer struct {
+	agreed  bool  // it said yes to the last dial
+	problem error // of the last dial; nil if agreed, or before the first
+}
+
+// New returns the gate of a node. An admitted directory's is open.
+func New(cfg Config) *Gate {
+	g := &Gate{
+		cfg: cfg, nodeAt: map[string]statemachine.NodeID{}, admitted: make(chan struct{}),
+		peers: map[statemachine.NodeID]*peer{},
+	}
+	for node, address := range cfg.Addresses {
+		g.nodeAt[address] = node
+		if uint64(node) != cfg.Self.Node {
+			g.peers[node] = &peer{}
+		}
+	}
+	if cfg.Peers.Admitted() {
+		close(g.admitted)
+	}
+	return g
+}
+
+// Member returns this node for a transport.
+func (g *Gate) Member() transport.Member {
+	return transport.Member{Self: g.cfg.Self, Admit: g.admit}
+}
+
+// Admitted reports whether frames may pass.
+func (g *Gate) Admitted() bool {
+	select {
+	case <-g.admitted:
+		return true
+	default:
+		return false
+	}
+}
+
+// admit judges a peer whose certificate and cluster are in order. It notes
+// what it met before it says yes.
+func (g *Gate) admit(p transport.Peer) error {
+	node := statemachine.NodeID(p.Node)
+	if expected, known := g.nodeAt[p.Address]; !p.Accepted && known && expected != node {
+		return refuse(CodeAddress, "at %s, the address of node %d, there is node %d", p.Address, expected, node)
+	}
+	if g.peers[node] == nil {
+		if p.Node == g.cfg.Self.Node {
+			return refuse(CodeCopy, "it says that it is node %d, as this one does", node)
+		}
+		return refuse(CodeStranger, "node %d is not a member", node)
+	}
+	met := identity.Acquaintance{
+		Directory: p.Directory, Incarnation: statemachine.Incarnation(p.Incarnation), Start: p.Start,
+	}
+	err := g.cfg.Peers.Meet(node, met, func(before identity.Acquaintance, known bool) error {
+		if !known {
+			return nil
+		}
+		return follows(node, before, met)
+	})
+	var refused *transport.RefusedError
+	if err != nil && !errors.As(err, &refused) {
+		g.cfg.Logger.Error("whom this node met can't be written down", "peer", node, "err", err)
+		return refuse(CodeStorage, "this node can't write down whom it met: %w", err)
+	}
+	return err
+}
+
+// follows says whether a start of a node may come after the newest that was
+// met.
+func follows(node statemachine.NodeID, before, now identity.Acquaintance) error {
+	switch {
+	case now.Directory != before.Directory:
+		return refuse(CodeDirectory, "node %d came with directory %s before, now with %s", node, before.Directory, now.Directory)
+	case now.Incarnation < before.Incarnation:
+		return refuse(CodeOlder, "start %d of node %d was met, this is start %d: it runs from an older copy of its directory",
+			before.Incarnation, node, now.Incarnation)
+	case now.Incarnation == before.Incarnation && now.Start != before.Start:
+		return refuse(CodeCopy, "start %d of node %d was met in another process: two run from copies of one directory",
+			before.Incarnation, node)
+	}
+	return nil
+}
+
+func refuse(code transport.Code, format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	return &transport.RefusedError{Code: code, Reason: err.Error(), Err: err}
+}
+
+// current returns an error unless a frame comes from the newest start of a
+// peer.
+func (g *Gate) current(from transport.Peer) error {
+	met, known := g.cfg.Peers.Met(statemachine.NodeID(from.Node))
+	if !known || met.Start != from.Start || met.Directory != from.Directory {
+		return fmt.Errorf("admission: %s has been followed by a newer start", from)
+	}
+	return nil
+}
+
+// dialled notes what came of a dial, and logs it if it is news.
+func (g *Gate) dialled(address string, err error) {
+	node := g.nodeAt[address]
+	var refused *transport.RefusedError
+	isRefused := errors.As(err, &refused)
+	g.mu.Lock()
+	p := g.peers[node]
+	if p == nil {
+		g.mu.Unlock()
+		return
+	}
+	var before *transport.RefusedError
+	wasRefused := errors.As(p.problem, &before)
+	p.agreed, p.problem = err == nil, err
+	g.mu.Unlock()
+	switch {
+	case isRefused && !(wasRefused && before.Code == refused.Code && before.ByPeer == refused.ByPeer):
+		g.cfg.Logger.Warn("this node and a peer do not talk to one another", "peer", node, "refusal", refused)
+	case wasRefused && err == nil:
+		g.cfg.Logger.Info("this node and a peer talk to one another again", "peer", node)
+	}
+	if isRefused && refused.ByPeer && final(refused.Code) {
+		g.failed.Do(func() { g.cfg.Fail(refused) })
+	}
+}
+
+// Standing is how this node stands with a peer.
+type Standing struct {
+	Node statemachine.NodeID
+	// Agreed: the last dial to it succeeded.
+	Agreed bool
+	// Problem is what the last dial met; nil if it succeeded or there was none
+	// yet.
+	Problem error
+}
+
+// Standings returns how this node stands with each peer, in the order of
+// their ids.
+func (g *Gate) Standings() []Standing {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	all := make([]Standing, 0, len(g.peers))
+	for _, node := range slices.Sorted(maps.Keys(g.peers)) {
+		p := g.peers[node]
+		all = append(all, Standing{node, p.agreed, p.problem})
+	}
+	return all
+}

@@ -1,0 +1,6 @@
+package diskspace
+
+import "golang.org/x/sys/unix"
+
+// fragmentBytes returns the unit in which the blocks are counted.
+func fragmentBytes(stat *unix.Statfs_t) uint64 { return uint64(stat.Frsize) }

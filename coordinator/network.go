@@ -1,0 +1,94 @@
+package coordinator
+
+import (
+	"context"
+
+	"github.com/palisade-go/palisade/coordinator/internal/admission"
+	"github.com/palisade-go/palisade/statemachine"
+	"github.com/palisade-go/palisade/transport"
+)
+
+// protocol is what this version speaks inside of frames. A change that an
+// older node can't read gets another number.
+var protocol = transport.Versions{Lowest: 1, Highest: 1}
+
+// openNetwork returns what the engine sends with: a private network for a
+// single node, and otherwise the one of the process behind the gate, which
+// begins to greet the peers.
+func (c *Coordinator) openNetwork() (transport.Network, error) {
+	if len(c.cfg.Peers) == 1 {
+		alone := transport.NewMemory(0)
+		c.network = alone
+		return alone.Join(transport.Member{Self: c.hello()})
+	}
+	addresses := map[statemachine.NodeID]string{}
+	for node, address := range c.cfg.Peers {
+		addresses[statemachine.NodeID(node)] = address
+	}
+	c.gate = admission.New(admission.Config{
+		Self: c.hello(), Addresses: addresses, Peers: c.identity.Peers,
+		Retry: c.cfg.ElectionTimeout / 4, Logger: c.cfg.Logger,
+		Fail: func(r *transport.RefusedError) { c.fail(c.refusal(r)) },
+	})
+	inner, err := c.join(c.gate.Member())
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	greeted := make(chan struct{})
+	go func() {
+		defer close(greeted)
+		c.gate.Run(ctx, inner)
+	}()
+	c.endGreeting = func() {
+		cancel()
+		<-greeted
+	}
+	return c.gate.Network(inner), nil
+}
+
+// join makes this node a member of the process's network: the test kit's, or
+// one over TCP.
+func (c *Coordinator) join(member transport.Member) (transport.Network, error) {
+	if c.env.Network != nil {
+		return c.env.Network(member)
+	}
+	network, err := transport.NewTCP(transport.TCPConfig{
+		Member: member, TLS: c.cfg.TLS, ClusterName: c.cfg.Cluster, Logger: c.cfg.Logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.network = network
+	return network, nil
+}
+
+// hello is what this node says of itself.
+func (c *Coordinator) hello() transport.Hello {
+	id := c.identity
+	return transport.Hello{
+		Cluster: id.Certificate.Sum(), Born: id.Certificate.Born(), Node: uint64(id.Node),
+		Directory: id.Directory, Incarnation: uint64(id.Incarnation), Start: id.Start, Protocol: protocol,
+	}
+}
+
+// listen returns where this node listens: in memory the address of a node is
+// the one that its peers know.
+func (c *Coordinator) listen() string {
+	if c.env.Network != nil || len(c.cfg.Peers) == 1 {
+		return c.cfg.Peers[c.cfg.NodeID]
+	}
+	return c.cfg.Listen
+}
+
+// closeNetwork ends the greeting and what this node listened and dialled
+// with.
+func (c *Coordinator) closeNetwork() error {
+	if c.endGreeting != nil {
+		c.endGreeting()
+	}
+	if c.network == nil {
+		return nil
+	}
+	return c.network.Close()
+}
