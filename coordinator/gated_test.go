@@ -102,12 +102,12 @@ func (c *movedClock) Now() clock.Instant {
 // newGatedCluster opens the nodes, and returns when they are ready.
 func newGatedCluster(t *testing.T) *gatedCluster {
 	c := &gatedCluster{t: t, network: transport.NewMemory(0)}
+	dir := t.TempDir() // it goes after the nodes have stopped
 	t.Cleanup(c.stop)
 	peers := make(map[coordinator.NodeID]string)
 	for i := 1; i <= 3; i++ {
 		peers[coordinator.NodeID(i)] = c.address(i)
 	}
-	dir := t.TempDir()
 	for i := 1; i <= 3; i++ {
 		n := &gatedNode{clock: &movedClock{}, apply: newGate(), batches: newGate()}
 		env := inject.Env{

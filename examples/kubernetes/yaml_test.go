@@ -3,6 +3,9 @@ package main
 import (
 	"fmt"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // parseYAML reads the part of YAML that the manifests keep to, and refuses all
@@ -104,4 +107,25 @@ func cutKey(body string) (key, scalar string, ok bool) {
 	}
 	key, scalar, ok = strings.Cut(body, ": ")
 	return key, scalar, ok && key != "" && scalar != ""
+}
+
+func TestParseYAML(t *testing.T) {
+	value, err := parseYAML("# comment\na: 1\nb:\n  - x\n  - k: v\n    l:\n      m: -hold=2s\n  - k: w\n\nc:\n  d: a:b\n")
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{
+		"a": "1",
+		"b": []any{"x", map[string]any{"k": "v", "l": map[string]any{"m": "-hold=2s"}}, map[string]any{"k": "w"}},
+		"c": map[string]any{"d": "a:b"},
+	}, value)
+}
+
+func TestParseYAMLRefusesWhatItDoesNotRead(t *testing.T) {
+	for _, text := range []string{
+		"", "a: 1\na: 2\n", "a:\n", "a:\nb: 1\n", "a: 1\n  b: 2\n", "a: 1\n- b\n", "a:\n   - b\n", "a:\n    b: 1\n", "a:\n- b\n",
+		"a: {b: 1}\n", "a: [b]\n", "a: \"b\"\n", "a: 'b'\n", "a: |\n  b\n", "a: >\n  b\n", "a: &b 1\n", "a: 1 # b\n", "a: 1 \n",
+		"a: 1\n---\nb: 2\n", "\ta: 1\n", "a\n", "a: 1\nb\n", "%YAML 1.2\n", "a:1\n", ": 1\n", "a: 1\n    b: 2\n",
+	} {
+		_, err := parseYAML(text)
+		require.Error(t, err, "%q", text)
+	}
 }
