@@ -8,8 +8,6 @@ import (
 	"maps"
 	"net"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/palisade-go/palisade/statemachine"
@@ -48,7 +46,10 @@ type Config struct {
 	// Peers are all members, this node included, with the host:port at which
 	// each is reached: 1, 3, 5 or 7. The ids are part of the birth
 	// certificate; hosts and ports may change between starts. Names are
-	// looked up at each dial. Default: this node alone, without a network.
+	// looked up at each dial. Two nodes can't have one address, however it is
+	// spelled: upper or lower case, a dot at the end of a name, the forms of an
+	// IPv6 address, IPv4 in it. Names are not looked up for that. Default: this
+	// node alone, without a network.
 	Peers map[NodeID]string
 
 	// ElectionTimeout is how long a group's followers wait for a silent
@@ -221,18 +222,17 @@ func (c Config) validatePeers(wrong func(string, ...any)) {
 	if _, ok := c.Peers[0]; ok {
 		wrong("Peers has a node 0: ids begin with 1")
 	}
-	byAddress := map[string]NodeID{}
+	byAddress := map[address]NodeID{}
 	for _, id := range slices.Sorted(maps.Keys(c.Peers)) {
-		address := c.Peers[id]
-		if err := checkAddress(address); err != nil {
+		place, err := parsePeerAddress(c.Peers[id])
+		if err != nil {
 			wrong("Peers[%d]: %w", id, err)
 			continue
 		}
-		address = strings.ToLower(address)
-		if other, taken := byAddress[address]; taken {
-			wrong("Peers[%d] and Peers[%d] have one address, %s", other, id, address)
+		if other, taken := byAddress[place]; taken {
+			wrong("Peers[%d] and Peers[%d] have one address, %v", other, id, place)
 		}
-		byAddress[address] = id
+		byAddress[place] = id
 	}
 	if c.Listen == "" || c.Listen == c.ownPort() {
 		return // what is wrong with the own entry of Peers was said there
@@ -240,11 +240,7 @@ func (c Config) validatePeers(wrong func(string, ...any)) {
 	if len(c.Peers) == 1 {
 		wrong("Listen is %s, but a single node has no network", c.Listen)
 	}
-	listen := c.Listen
-	if strings.HasPrefix(listen, ":") {
-		listen = "all" + listen
-	}
-	if err := checkAddress(listen); err != nil {
+	if _, err := parseAddress(c.Listen); err != nil {
 		wrong("Listen: %w", err)
 	}
 }
@@ -258,21 +254,6 @@ func (c Config) validateTLS(wrong func(string, ...any)) {
 	if err := c.TLS.Check(c.Cluster, uint64(c.NodeID)); err != nil {
 		wrong("TLS: %w", err)
 	}
-}
-
-// checkAddress accepts host:port with a port of 1 to 65535.
-func checkAddress(address string) error {
-	host, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return fmt.Errorf("address %q: %w", address, err)
-	}
-	if host == "" {
-		return fmt.Errorf("address %q has no host", address)
-	}
-	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
-		return fmt.Errorf("address %q: the port must be 1 to 65535", address)
-	}
-	return nil
 }
 
 // members returns the ids of Peers, sorted.

@@ -82,12 +82,9 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 	c.die = sync.OnceFunc(func() { close(c.dead) })
 	c.shared = &sharedRequests{c: c, byID: map[string]*sharedRequest{}}
 	c.life, c.endLife = context.WithCancelCause(context.Background())
-	if err := c.start(); err != nil {
+	if err := c.start(ctx); err != nil {
 		c.endLife(ErrClosed)
-		if errors.Is(err, raftnode.ErrInvalid) {
-			err = fmt.Errorf("%w: %w", ErrInvalid, err)
-		}
-		return nil, &Error{"Open", "", NotApplied, errors.Join(err, c.stopStores(err))}
+		return nil, &Error{"Open", "", NotApplied, errors.Join(startError(cfg.Dir, err), c.stopStores(err))}
 	}
 	if c.env.Opened != nil {
 		c.env.Opened(c.controls())
@@ -97,8 +94,17 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 
 // start opens what a node is made of, from the directory upwards. On failure
 // the caller stops what was started.
-func (c *Coordinator) start() (err error) {
+//
+// What does not need the directory is checked before it is touched, so that a
+// start that fails for it is not counted.
+func (c *Coordinator) start(ctx context.Context) (err error) {
+	if err := raftnode.CheckSurroundings(); err != nil {
+		return err
+	}
 	if err := diskspace.Check(c.env.Gauge, c.cfg.Dir); err != nil {
+		return err
+	}
+	if err := c.checkListen(ctx); err != nil {
 		return err
 	}
 	certificate := identity.Certificate{

@@ -20,7 +20,7 @@ func (c *Coordinator) Do(ctx context.Context, key string, fn func(context.Contex
 	if fn == nil {
 		return noFunction("Do", shorten(key))
 	}
-	h, err := c.acquire(ctx, "Acquire", []string{key}, false, opts)
+	h, err := c.acquire(ctx, "Do", []string{key}, false, opts)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (c *Coordinator) DoAll(ctx context.Context, keys []string, fn func(context.
 	if fn == nil {
 		return noFunction("DoAll", keysText(keys))
 	}
-	h, err := c.acquire(ctx, "AcquireAll", keys, false, opts)
+	h, err := c.acquire(ctx, "DoAll", keys, false, opts)
 	if err != nil {
 		return err
 	}

@@ -143,26 +143,20 @@ func TestALeaseThatIsAskedIsNotForgottenMeanwhile(t *testing.T) {
 	t.Parallel()
 	log := &leakLog{}
 	c := locktest.New(t, 3, locktest.WithLogger(slog.New(log)))
-	for name, last := range map[string]func(*coordinator.Lease) error{
-		"Ensure":  func(l *coordinator.Lease) error { return l.Ensure(patient(t), long*85/100) },
-		"Release": func(l *coordinator.Lease) error { return l.Release(patient(t)) },
-	} {
-		t.Run("By"+name, func(t *testing.T) {
-			asked := make(chan error, 1)
-			forget(t, c.Node(1), name, func(l *coordinator.Lease) any {
-				c.Isolate(1)
-				advance(c, long/10, 1)
-				go func() { asked <- last(l) }()
-				return nil
-			})
-			collectAll(t)
-			require.Empty(t, asked)
-			require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
-			require.Empty(t, log.of(name))
-			c.Heal()
-			require.NoError(t, <-asked)
-		})
-	}
+	asked := make(chan error, 1)
+	forget(t, c.Node(1), "key", func(l *coordinator.Lease) any {
+		c.Isolate(1)
+		advance(c, long/10, 1)
+		go func() { asked <- l.Ensure(patient(t), long*85/100) }()
+		return nil
+	})
+	collectAll(t)
+	require.Empty(t, asked)
+	require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+	require.Empty(t, log.of("key"))
+	c.Heal()
+	require.NoError(t, <-asked)
+	awaitFree(t, c, c.Node(2), "key") // and then it is
 }
 
 func TestDoKeepsALeaseThatItsFunctionForgets(t *testing.T) {

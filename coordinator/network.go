@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/palisade-go/palisade/coordinator/internal/admission"
+	"github.com/palisade-go/palisade/coordinator/internal/identity"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/transport"
 )
@@ -11,6 +12,23 @@ import (
 // protocol is what this version speaks inside of frames. A change that an
 // older node can't read gets another number.
 var protocol = transport.Versions{Lowest: 1, Highest: 1}
+
+// checkListen refuses a port that this node can't have, before anything is
+// made. If somebody else takes it between this and the engine's start, Open
+// fails then, and the start is counted.
+func (c *Coordinator) checkListen(ctx context.Context) error {
+	if c.env.Network != nil || len(c.cfg.Peers) == 1 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, transport.DefaultHandshake)
+	defer cancel()
+	err := transport.CheckListen(ctx, c.cfg.Listen)
+	if err == nil {
+		return nil
+	}
+	// The same node may run already: then it has the directory too.
+	return inOneLine([]error{err, identity.CheckFree(c.cfg.Dir)})
+}
 
 // openNetwork returns what the engine sends with: a private network for a
 // single node, and otherwise the one of the process behind the gate, which

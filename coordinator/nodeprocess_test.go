@@ -23,11 +23,12 @@ import (
 )
 
 // nodeProcessVariable makes the test binary a node instead of running tests, or
-// lets it only try to take a host name.
+// lets it only try to take a host name or to open a directory.
 const (
 	nodeProcessVariable = "PALISADE_TEST_NODE_PROCESS"
 	asNode              = "node"
 	asHost              = "host"
+	asOpener            = "opener"
 )
 
 // The files that a node's process inherits: on one it serves its parent, on
@@ -90,6 +91,9 @@ func runNodeProcess() int {
 			return complain(err)
 		}
 		return 0
+	}
+	if os.Getenv(nodeProcessVariable) == asOpener {
+		return runOpener()
 	}
 	orders, err := inheritedConn(ordersFile)
 	if err != nil {

@@ -168,11 +168,13 @@ func (c *Coordinator) unavailable(cause error) error {
 func inOneLine(problems []error) error {
 	var all error
 	for _, problem := range problems {
-		if all == nil {
+		switch {
+		case problem == nil:
+		case all == nil:
 			all = problem
-			continue
+		default:
+			all = fmt.Errorf("%w; %w", all, problem)
 		}
-		all = fmt.Errorf("%w; %w", all, problem)
 	}
 	return all
 }

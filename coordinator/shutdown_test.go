@@ -34,7 +34,7 @@ func TestShutdownMovesTheLeadershipsOfAllGroups(t *testing.T) {
 	// that was merely given up is not, and an election would follow. Close
 	// waits one election timeout for the move: here so long that no busy
 	// machine outlasts it.
-	const election = 5 * time.Second
+	const election = 2 * time.Second
 	c := locktest.New(t, 3, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
 		cfg.ElectionTimeout, cfg.TTL = election, 4*election
 	}))

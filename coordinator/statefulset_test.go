@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/transport"
 )
 
 func TestPeersFromStatefulSet(t *testing.T) {
@@ -33,7 +35,7 @@ func TestPeersFromStatefulSet(t *testing.T) {
 		require.NoError(t, err, c.hostname)
 		require.Equal(t, c.id, id)
 		require.Equal(t, c.peers, peers)
-		require.NoError(t, Config{Dir: "d", Cluster: "c", NodeID: id, Peers: peers}.withDefaults().validate())
+		require.NoError(t, Config{Dir: "d", Cluster: "c", NodeID: id, Peers: peers, TLS: transport.Insecure}.withDefaults().validate())
 	}
 	id, peers, err := PeersFromStatefulSet("app-6", "app", 7, 7400)
 	require.NoError(t, err)
@@ -126,6 +128,6 @@ func FuzzPeersFromStatefulSet(f *testing.F) {
 		require.NoError(t, err)
 		require.Len(t, peers, replicas)
 		require.Equal(t, fmt.Sprintf("%s.%s:%d", hostname, service, port), peers[id])
-		require.NoError(t, Config{Dir: "d", Cluster: "c", NodeID: id, Peers: peers}.withDefaults().validate())
+		require.NoError(t, Config{Dir: "d", Cluster: "c", NodeID: id, Peers: peers, TLS: transport.Insecure}.withDefaults().validate())
 	})
 }

@@ -49,13 +49,36 @@ func (t *TCP) Listen(addr string, h Handler) (io.Closer, error) {
 	if err := checkListen(addr, h); err != nil {
 		return nil, err
 	}
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return nil, fmt.Errorf("%w: listen: %w", ErrInvalid, err)
-	}
 	ctx, cancel := context.WithTimeout(t.ending, t.cfg.Handshake)
 	defer cancel()
 	if t.ending.Err() != nil {
 		return nil, fmt.Errorf("%w: listen at %q", ErrClosed, addr)
+	}
+	inner, err := bind(ctx, addr)
+	if err != nil {
+		return nil, err
+	}
+	return t.listenOn(inner, addr, h)
+}
+
+// CheckListen returns what a Listen of TCP at addr would fail with now, as
+// when another process has the port; nil: it would not. It takes the port for a
+// moment and gives it back, so somebody else may be first all the same. It
+// blocks only to look a host name up, until ctx ends.
+//
+// Errors: ErrAddressInUse, ErrInvalid, the system's; all name addr.
+func CheckListen(ctx context.Context, addr string) error {
+	inner, err := bind(ctx, addr)
+	if err != nil {
+		return err
+	}
+	return inner.Close()
+}
+
+// bind takes the port.
+func bind(ctx context.Context, addr string) (net.Listener, error) {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, fmt.Errorf("%w: listen: %w", ErrInvalid, err)
 	}
 	// The options of the socket are inherited by what it accepts, where the
 	// system does that; they are set again there.
@@ -63,12 +86,12 @@ func (t *TCP) Listen(addr string, h Handler) (io.Closer, error) {
 	config.SetMultipathTCP(false)
 	inner, err := config.Listen(ctx, "tcp", addr)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("%w: %q", ErrAddressInUse, addr)
+		return nil, fmt.Errorf("%w: %q: %w", ErrAddressInUse, addr, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("transport: listen at %q: %w", addr, err)
 	}
-	return t.listenOn(inner, addr, h)
+	return inner, nil
 }
 
 // listenOn takes connections from inner.

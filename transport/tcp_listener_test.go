@@ -85,6 +85,24 @@ func TestAnAddressIsInUseUntilItsReceivesHaveReturned(t *testing.T) {
 	require.NoError(t, second.Close())
 }
 
+func TestCheckListenSaysWhatListenWould(t *testing.T) {
+	network := newTCP(t, plain(1))
+	addr := freeAddress(t)
+	require.NoError(t, transport.CheckListen(context.Background(), addr))
+	listener, err := network.Listen(addr, make(inbox))
+	require.NoError(t, err, "the port was given back")
+	err = transport.CheckListen(context.Background(), addr)
+	require.ErrorIs(t, err, transport.ErrAddressInUse)
+	require.ErrorIs(t, err, syscall.EADDRINUSE)
+	require.ErrorContains(t, err, addr)
+	require.NoError(t, listener.Close())
+	require.NoError(t, transport.CheckListen(context.Background(), addr))
+	require.ErrorIs(t, transport.CheckListen(context.Background(), "no port"), transport.ErrInvalid)
+	cancelled, cancel := context.WithCancel(context.Background())
+	cancel()
+	require.Error(t, transport.CheckListen(cancelled, "name.invalid:7400"))
+}
+
 func TestWhatAClosingListenerHoldsIsLost(t *testing.T) {
 	network := newTCP(t, plain(1))
 	entered, leave := make(chan struct{}, 10), make(chan struct{})

@@ -23,6 +23,7 @@ type Clock struct {
 	base   time.Duration // what this clock showed then
 	rate   float64
 	frozen bool
+	shift  time.Duration // of the wall clock
 }
 
 func newClock(t testing.TB) *Clock {
@@ -92,6 +93,22 @@ func (c *Clock) Thaw() {
 	defer c.mu.Unlock()
 	c.rebaseLocked()
 	c.frozen = false
+}
+
+// ShiftWall moves the node's wall clock by d, forward or back. It is another
+// clock: it is shown to others, as the time of a Holder for instance, and
+// nothing is counted with it.
+func (c *Clock) ShiftWall(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.shift += d
+}
+
+// wall returns what the node's wall clock shows.
+func (c *Clock) wall() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().Add(c.shift)
 }
 
 // nodeClock is the Clock as a node sees it.

@@ -106,4 +106,19 @@ func TestANodeCountsWithItsClock(t *testing.T) {
 		clock.Advance(locktest.TTL)
 		require.False(t, lease.Held())
 	})
+
+	t.Run("AndShowsItsWallClock", func(t *testing.T) {
+		clock := c.Node(1).Clock()
+		elapsed := clock.Elapsed()
+		for _, shift := range []time.Duration{3 * time.Hour, -5 * time.Hour} { // in sum, back
+			clock.ShiftWall(shift)
+		}
+		require.Less(t, clock.Elapsed()-elapsed, time.Hour, "another clock")
+		lease, err := c.Node(1).Coordinator().Acquire(patient(t), "shown")
+		require.NoError(t, err)
+		info, err := c.Node(1).Coordinator().Inspect(patient(t), "shown")
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now().Add(-2*time.Hour), info.Holder.Since, time.Hour)
+		require.True(t, lease.Held())
+	})
 }

@@ -124,6 +124,7 @@ func (n *Node) start() error {
 	}
 	ctx := inject.With(context.Background(), inject.Env{
 		Clock:           nodeClock{n.clock},
+		Wall:            n.clock.wall,
 		Network:         network,
 		SnapshotEntries: n.cluster.opts.snapshotEntries,
 		Gauge:           n.gauge,

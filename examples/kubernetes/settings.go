@@ -34,7 +34,7 @@ func parse(args []string, host string) (settings, error) {
 	flags.StringVar(&s.cluster, "cluster", "worker", "`name` of the cluster")
 	flags.StringVar(&s.key, "key", "report", "`key` to be held while working")
 	flags.StringVar(&s.http, "http", ":8080", "`address` of /livez and /readyz")
-	flags.StringVar(&s.tls, "tls", "", "`directory` with ca.crt, node-1.crt, node-1.key, node-2.crt, ...")
+	flags.StringVar(&s.tls, "tls", "", "`directory` with ca.pem, node-1.pem, node-1.key, node-2.pem, ...")
 	flags.BoolVar(&s.insecure, "insecure", false, "instead of -tls: whoever reaches the port can be any node")
 	flags.DurationVar(&s.step, "step", time.Second, "how long one step of the work takes")
 	flags.DurationVar(&s.hold, "hold", 20*time.Second, "how long a step may take when the process is told to stop")
@@ -102,8 +102,8 @@ func (s settings) links() transport.TLS {
 		return transport.Insecure
 	}
 	return transport.TLS{
-		CAFile:   filepath.Join(s.tls, "ca.crt"),
-		CertFile: filepath.Join(s.tls, fmt.Sprintf("node-%d.crt", s.node)),
+		CAFile:   filepath.Join(s.tls, "ca.pem"),
+		CertFile: filepath.Join(s.tls, fmt.Sprintf("node-%d.pem", s.node)),
 		KeyFile:  filepath.Join(s.tls, fmt.Sprintf("node-%d.key", s.node)),
 	}
 }

@@ -176,5 +176,8 @@ func (s *Store) change(fill func(*pebble.Batch) error) error {
 }
 
 func (s *Store) readError(err error) error {
+	if pebble.IsCorruptionError(err) {
+		err = fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
 	return fmt.Errorf("read lock store %s: %w", s.dir, err)
 }

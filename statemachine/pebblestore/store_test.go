@@ -319,6 +319,7 @@ func TestDamagedTablesGiveErrorsAndNoPanic(t *testing.T) {
 			if err != nil {
 				noticed++
 				require.ErrorContains(t, err, testDir)
+				require.ErrorIs(t, err, ErrCorrupt, "byte %d of %s", at, name)
 				continue
 			}
 			require.Len(t, got, 26, "byte %d of %s is wrong and nobody noticed", at, name)

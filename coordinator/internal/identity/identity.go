@@ -77,6 +77,9 @@ func Open(dir string, node statemachine.NodeID, configured Certificate) (*Identi
 	if err != nil {
 		return nil, err
 	}
+	if err := checkAccess(dir); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
 	id, err := open(dir, node, configured.normal())
 	if err != nil {
 		return nil, errors.Join(err, lock.Close())

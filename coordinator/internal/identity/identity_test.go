@@ -54,9 +54,15 @@ func TestSecondOpenIsRefusedBeforeAnythingIsTouched(t *testing.T) {
 	require.NoError(t, os.Symlink(dir, link))
 	_, err = Open(link, 1, certificate())
 	require.ErrorIs(t, err, ErrInUse)
+	require.ErrorIs(t, CheckFree(dir), ErrInUse)
+	require.ErrorContains(t, CheckFree(dir), dir)
 	require.Equal(t, before, list(t, dir))
 	require.NoError(t, id.Close())
+	require.NoError(t, CheckFree(dir))
 	require.NoError(t, mustOpen(t, dir).Close())
+	missing := filepath.Join(dir, "missing")
+	require.NoError(t, CheckFree(missing))
+	require.NoDirExists(t, missing)
 }
 
 func TestDifferentConfigurationIsRefusedNamingBothValues(t *testing.T) {
@@ -151,13 +157,6 @@ func TestCrashBeforeRenameKeepsTheOldFile(t *testing.T) {
 	id := mustOpen(t, dir)
 	require.Equal(t, statemachine.Incarnation(2), id.Incarnation)
 	require.NoError(t, id.Close())
-}
-
-func TestDirThatIsAFileIsNamed(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "file")
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	_, err := Open(path, 1, certificate())
-	require.ErrorContains(t, err, path)
 }
 
 func TestCertificateGolden(t *testing.T) {

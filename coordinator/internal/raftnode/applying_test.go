@@ -1,6 +1,7 @@
 package raftnode
 
 import (
+	"sync"
 	"testing"
 	"time"
 
@@ -43,9 +44,11 @@ func TestApplyingSince(t *testing.T) {
 		p := start(t, 1).peers[1]
 		p.send(1)
 		awaitRest(t, p.node.replica(1))
+		data := p.encode(1)
 		sink := p.sinks[0]
 		sink.mu.Lock()
-		data := p.encode(1)
+		goOn := sync.OnceFunc(sink.mu.Unlock)
+		defer goOn()
 		done := make(chan error, 1)
 		before := time.Now()
 		p.node.Propose(1, data, election, func(err error) { done <- err })
@@ -53,7 +56,7 @@ func TestApplyingSince(t *testing.T) {
 			since, busy := p.node.ApplyingSince(1)
 			return busy && !since.Before(before)
 		}, patience, time.Millisecond)
-		sink.mu.Unlock()
+		goOn()
 		<-done
 		awaitRest(t, p.node.replica(1))
 	})
@@ -71,12 +74,14 @@ func TestApplyingSince(t *testing.T) {
 		require.False(t, busy, "between turns")
 
 		disk.hold = make(chan struct{})
+		goOn := sync.OnceFunc(func() { close(disk.hold) })
+		defer goOn()
 		synced := make(chan error, 1)
 		go func() { synced <- r.Sync() }()
 		<-disk.entered
 		_, busy = r.applying.Since()
 		require.True(t, busy)
-		close(disk.hold)
+		goOn()
 		require.NoError(t, <-synced)
 		_, busy = r.applying.Since()
 		require.False(t, busy)

@@ -30,9 +30,9 @@ func prepareDirectory(cfg Config) error {
 	if err := os.MkdirAll(filepath.Join(cfg.Dir, replicasDir), 0o750); err != nil {
 		return fmt.Errorf("raftnode: make the directory: %w", err)
 	}
-	host, err := os.Hostname()
+	host, err := hostName()
 	if err != nil {
-		return fmt.Errorf("%w: %w", ErrHostName, err)
+		return err
 	}
 	if err := linkHost(cfg.Dir, host); err != nil {
 		return err
@@ -40,8 +40,8 @@ func prepareDirectory(cfg Config) error {
 	return writeMarks(cfg)
 }
 
-// linkHost makes the link for a host name and removes those of others.
-func linkHost(dir, host string) error {
+// checkHostName refuses a name that can't be that of a link.
+func checkHostName(host string) error {
 	if host == "" || host == "." || host == ".." || strings.ContainsAny(host, `/\`) {
 		return fmt.Errorf("%w: %q", ErrHostName, host)
 	}
@@ -50,6 +50,11 @@ func linkHost(dir, host string) error {
 			return fmt.Errorf("%w: %q is a name of the engine's files", ErrHostName, host)
 		}
 	}
+	return nil
+}
+
+// linkHost makes the link for a host name and removes those of others.
+func linkHost(dir, host string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("raftnode: read the directory: %w", err)

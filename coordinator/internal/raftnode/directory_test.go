@@ -54,7 +54,8 @@ func TestLinkHost(t *testing.T) {
 
 	t.Run("RefusesNamesThatCannotBeALink", func(t *testing.T) {
 		for _, host := range []string{"", ".", "..", "a/b", `a\b`, "LOCK", "lock", "NodeHost.ID", "dragonboat.ds", "Replicas"} {
-			require.ErrorIs(t, linkHost(t.TempDir(), host), ErrHostName, "%q", host)
+			require.ErrorIs(t, checkHostName(host), ErrHostName, "%q", host)
 		}
+		require.NoError(t, checkHostName("app-0"))
 	})
 }

@@ -57,7 +57,7 @@ func Open(cfg Config) (*Node, error) {
 	if cfg.Gauge == nil {
 		cfg.Gauge = diskspace.Free
 	}
-	if err := checkWorkingDirectory(); err != nil {
+	if err := CheckSurroundings(); err != nil {
 		return nil, err
 	}
 	n := &Node{
@@ -85,6 +85,9 @@ func (n *Node) open() error {
 			return err
 		}
 		n.replicas = append(n.replicas, r)
+	}
+	if err := n.checkLog(); err != nil {
+		return err
 	}
 	if err := prepareDirectory(n.cfg); err != nil {
 		return err
@@ -154,10 +157,8 @@ func (n *Node) startReplica(r *replica) error {
 	if err != nil {
 		return startError(n.cfg.Dir, err)
 	}
-	applied := statemachine.Index(r.counters.applied.Load())
-	if !born && applied > 0 {
-		return fmt.Errorf("%w: group %d: the store has applied up to index %d, but %s has no log",
-			ErrTorn, r.group, applied, n.cfg.Dir)
+	if !born && r.counters.applied.Load() > 0 {
+		return n.noLog(r)
 	}
 	// A replica that was started before is started without members: the
 	// engine has kept them.

@@ -111,7 +111,8 @@ func TestOpenRefuses(t *testing.T) {
 		require.NoError(t, err)
 		err = p.start()
 		require.ErrorIs(t, err, ErrEngine)
-		require.ErrorContains(t, err, "in use")
+		require.ErrorIs(t, err, transport.ErrAddressInUse)
+		require.ErrorContains(t, err, p.cluster.address(1))
 		require.NoError(t, listener.Close())
 		require.NoError(t, p.start())
 		p.send(1)
@@ -168,6 +169,7 @@ func TestLogAndStoreMustBelongTogether(t *testing.T) {
 		require.ErrorIs(t, err, ErrTorn)
 		require.ErrorContains(t, err, "group 1")
 		require.ErrorContains(t, err, "has no log")
+		require.NoDirExists(t, p.raftDir(), "and no other one is begun")
 	})
 
 	t.Run("ALostStoreIsRefusedWhenTheLogWasCutOff", func(t *testing.T) {

@@ -3,8 +3,6 @@ package raftnode
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/lni/dragonboat/v4"
@@ -42,22 +40,4 @@ func startError(dir string, err error) error {
 		}
 	}
 	return fmt.Errorf("%w: %s: %w", ErrEngine, dir, err)
-}
-
-// checkWorkingDirectory refuses files that the engine reads when the program
-// starts, and that would change constants which decide what is on disk.
-func checkWorkingDirectory() error {
-	found, err := filepath.Glob("dragonboat-*-settings.json")
-	if err != nil {
-		return fmt.Errorf("raftnode: look into the working directory: %w", err)
-	}
-	if len(found) == 0 {
-		return nil
-	}
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "."
-	}
-	return fmt.Errorf("%w: %s: remove it, or start in another directory",
-		ErrStraySettings, filepath.Join(dir, found[0]))
 }

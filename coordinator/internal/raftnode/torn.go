@@ -1,7 +1,9 @@
 package raftnode
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -9,6 +11,27 @@ import (
 
 	"github.com/palisade-go/palisade/statemachine"
 )
+
+// checkLog refuses an engine's directory that was never used, or lost what it
+// had, when the store has applied something. It looks before anything is made
+// there: the marks are, before the engine's first start.
+func (n *Node) checkLog() error {
+	_, err := os.Lstat(filepath.Join(n.cfg.Dir, deploymentMark))
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil // what else is wrong with it is found when it is opened
+	}
+	for _, r := range n.replicas {
+		if r.counters.applied.Load() > 0 {
+			return n.noLog(r)
+		}
+	}
+	return nil
+}
+
+func (n *Node) noLog(r *replica) error {
+	return fmt.Errorf("%w: group %d: the store has applied up to index %d, but %s has no log",
+		ErrTorn, r.group, r.counters.applied.Load(), n.cfg.Dir)
+}
 
 // checkImage refuses an image that is older than what the engine may replay:
 // the log was cut off because the store had synced what was applied, and now

@@ -1,0 +1,152 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/coordinator/internal/inject"
+	"github.com/palisade-go/palisade/coordinator/locktest"
+)
+
+// Clocks that jump, stand still, or run at different speeds. Most of the cases
+// say session for what a node has in the groups.
+
+// S126: the wall clock of a node jumps by an hour, that of the leader and that
+// of a follower, forward and back. It is only shown to others.
+func TestS126TheWallClockJumps(t *testing.T) {
+	t.Parallel()
+	b := newBare(t, false)
+	var jumps [3]atomic.Int64
+	var nodes []*coordinator.Coordinator
+	for i := range jumps {
+		nodes = append(nodes, b.open(coordinator.NodeID(i+1), inject.Env{Wall: func() time.Time {
+			return time.Now().Add(time.Duration(jumps[i].Load()))
+		}}))
+	}
+	var leases []*coordinator.Lease
+	for i, c := range nodes {
+		require.NoError(t, c.WaitReady(patient(t)))
+		lease, err := c.Acquire(patient(t), fmt.Sprint("lease of node ", i+1), coordinator.WithTTL(long))
+		require.NoError(t, err)
+		leases = append(leases, lease)
+	}
+	leader := int(nodes[0].Status().Groups[0].Leader) - 1
+	for round, at := range []int{leader, (leader + 1) % 3} {
+		for _, jump := range []time.Duration{time.Hour, 0, -time.Hour} {
+			jumps[at].Store(int64(jump))
+			key := fmt.Sprintf("round %d, jump %v", round, jump)
+			began := time.Now()
+			probe, err := nodes[at].Acquire(patient(t), key)
+			require.NoError(t, err)
+			info, err := nodes[(at+1)%3].Inspect(patient(t), key)
+			require.NoError(t, err)
+			require.WithinDuration(t, began.Add(jump), info.Holder.Since, 30*time.Minute, "the clock has jumped")
+			release(t, probe)
+			for i, lease := range leases {
+				require.NoError(t, lease.Ensure(patient(t), long*9/10-time.Minute), "node %d after %s", i+1, key)
+				requireOpen(t, lease)
+			}
+		}
+	}
+	for i, c := range nodes {
+		s := c.Status()
+		require.Zero(t, s.LostWindow+s.LostLimit+s.LostGroup+s.Expiries, "node %d", i+1)
+	}
+	stopAll(t, nodes, (*coordinator.Coordinator).Close)
+}
+
+// S128: a node stands still for twice the TTL. The first thing that its program
+// does then is to ask its lease, before any timer of the process has run.
+func TestS128AStopTheWorldPauseOfTheHolder(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 3)
+	const rounds = 5
+	for round := range rounds {
+		key := fmt.Sprint("key ", round)
+		lease := acquire(t, c.Node(1), key)
+		c.Node(1).Clock().Freeze() // nothing of the node happens by time
+		c.Isolate(1)               // nor by a message
+		next := ask(t, c.Node(2), key, coordinator.WithTTL(long))
+		advance(c, 2*locktest.TTL, 2, 3)
+		second := next.granted()
+
+		// The clock shows the pause when it goes on, all at once.
+		advance(c, 2*locktest.TTL, 1)
+		require.False(t, lease.Held(), "round %d", round)
+		require.ErrorIs(t, lease.Err(), coordinator.ErrLeaseLost)
+		require.Error(t, lease.Context().Err())
+		require.Greater(t, second.Token(), lease.Token())
+		c.Node(1).Clock().Thaw()
+		c.Heal()
+		awaitEnd(t, lease)
+		require.NoError(t, c.WaitReady(patient(t)))
+		release(t, second)
+	}
+	require.GreaterOrEqual(t, c.Faults().ExpiriesProposed, uint64(rounds))
+	require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+}
+
+// S131: the holder's clock is 5 % slow, those of the others are 5 % fast. The
+// holder is cut off in many phases of its renewing, and in each direction
+// first: after a batch that it knows to be applied, that only the leader
+// knows of, or that nobody has got.
+func TestS131ClocksOfDifferentSpeed(t *testing.T) {
+	t.Parallel()
+	cuts := map[string]func(*locktest.Cluster){
+		"BothWaysAtOnce":        func(c *locktest.Cluster) { c.Isolate(1) },
+		"WhatItHearsIsLost":     func(c *locktest.Cluster) { c.BlackHole(2, 1); c.BlackHole(3, 1) },
+		"WhatItSaysIsLostFirst": func(c *locktest.Cluster) { c.BlackHole(1, 2); c.BlackHole(1, 3) },
+	}
+	names := []string{"BothWaysAtOnce", "WhatItHearsIsLost", "WhatItSaysIsLostFirst"}
+	random := newRandom(t)
+	phases := make([][]int, len(names)) // how many batches are seen before the cut
+	for i := range phases {
+		phases[i] = []int{0, 1, random.IntN(20), random.IntN(20)}
+	}
+	parallel(len(names), func(i int) {
+		t.Run(names[i], func(t *testing.T) {
+			c := locktest.New(t, 3)
+			c.Node(1).Clock().SetRate(0.95)
+			c.Node(2).Clock().SetRate(1.05)
+			c.Node(3).Clock().SetRate(1.05)
+			for round, phase := range phases[i] {
+				key := fmt.Sprint("key ", round)
+				require.NoError(t, c.MoveLeader(patient(t), key, 2+round%2))
+				lease := acquire(t, c.Node(1), key, coordinator.WithTTL(locktest.MinTTL))
+				next := ask(t, c.Node(2), key, coordinator.WithTTL(long))
+				awaitLine(t, c, c.Node(2), key, 1)
+				for range phase {
+					release(t, acquire(t, c.Node(1), key+" beside it"))
+				}
+				before, dropped := c.Faults().ExpiriesProposed, droppedAt(c, 1)
+				cuts[names[i]](c)
+				require.NoError(t, c.Await(patient(t), "the expiry", func() bool {
+					return c.Faults().ExpiriesProposed > before
+				}))
+				require.False(t, lease.Held(), "round %d: the holder is not later than the proposal of the expiry", round)
+				second := next.granted()
+				require.Greater(t, second.Token(), lease.Token())
+				require.Greater(t, droppedAt(c, 1), dropped)
+				c.Heal()
+				require.NoError(t, c.WaitReady(patient(t)))
+				release(t, second)
+			}
+		})
+	})
+}
+
+// droppedAt returns how many frames to or from a node have vanished.
+func droppedAt(c *locktest.Cluster, node int) uint64 {
+	dropped := uint64(0)
+	for _, n := range c.Nodes() {
+		if n.Number() != node {
+			dropped += c.Traffic(node, n.Number()).Dropped + c.Traffic(n.Number(), node).Dropped
+		}
+	}
+	return dropped
+}

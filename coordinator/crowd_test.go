@@ -1,0 +1,198 @@
+package coordinator_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/coordinator/locktest"
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// Many leases and many waits at once. A session of the cases is a lease here:
+// a node renews all that it has in a group with one batch.
+
+// crowd makes the test of a new leader take as many leases as the case asks
+// for, which takes about a minute on two processors.
+var crowd = flag.Bool("crowd", false, "take 200,000 leases in the test of a new leader")
+
+// crowdElection is an election timeout that a busy machine does not reach, so
+// that an election is the fault of what the test does.
+const crowdElection = 2 * time.Second
+
+func newCrowdedCluster(t *testing.T) *locktest.Cluster {
+	return locktest.New(t, 3, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
+		cfg.ElectionTimeout, cfg.TTL = crowdElection, 10*crowdElection
+	}))
+}
+
+// holdMany lets a node take that many keys of one group.
+func holdMany(t *testing.T, n *locktest.Node, tag string, count int, ttl func(i int) time.Duration) []*coordinator.Lease {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*patience)
+	defer cancel()
+	const workers = 256
+	leases, errs := make([]*coordinator.Lease, count), make([]error, workers)
+	var next atomic.Int64
+	parallel(workers, func(worker int) {
+		for i := int(next.Add(1)) - 1; i < count && errs[worker] == nil; i = int(next.Add(1)) - 1 {
+			leases[i], errs[worker] = n.Coordinator().Acquire(ctx, fmt.Sprintf("{%s}%d-%d", tag, n.Number(), i), coordinator.WithTTL(ttl(i)))
+		}
+	})
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	return leases
+}
+
+// groupOn returns what a node knows of the group of a key.
+func groupOn(c *locktest.Cluster, node int, key string) coordinator.GroupStatus {
+	return c.Node(node).Coordinator().Status().Groups[c.Group(key)-1]
+}
+
+func TestS52ManyLeasesExpireInTheSameMoment(t *testing.T) {
+	t.Parallel()
+	c := newCrowdedCluster(t)
+	ctx := patient(t)
+	const count, ttl = 10_000, 4 * crowdElection
+	require.NoError(t, c.MoveLeader(ctx, "key", 3))
+	living := acquire(t, c.Node(2), "{key}living", coordinator.WithTTL(long))
+	holdMany(t, c.Node(1), "key", count, func(int) time.Duration { return ttl })
+	require.NoError(t, c.Await(ctx, "all leases to be known", func() bool { return groupOn(c, 3, "key").Leases == count+1 }))
+	c.Node(1).Kill()
+	term := groupOn(c, 3, "key").Term
+
+	// A client that takes and gives back all the while. Each of its batches
+	// renews what its node has.
+	var rounds, slowest atomic.Int64
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			began := time.Now()
+			lease, err := c.Node(2).Coordinator().Acquire(ctx, "{key}client", coordinator.WithTTL(long))
+			if err != nil {
+				t.Errorf("acquire: %v", err)
+				return
+			}
+			if err := lease.Release(ctx); err != nil {
+				t.Errorf("release: %v", err)
+			}
+			slowest.Store(max(slowest.Load(), int64(time.Since(began))))
+			rounds.Add(1)
+		}
+	}()
+	require.NoError(t, c.Await(ctx, "the client to be at work", func() bool { return rounds.Load() > 0 }))
+	began, before := time.Now(), rounds.Load()
+	advance(c, 2*ttl, 2, 3)
+	require.NoError(t, c.Await(ctx, "all leases of the dead to end", func() bool { return groupOn(c, 2, "key").Leases <= 2 }))
+	took, during := time.Since(began), rounds.Load()-before
+	require.NoError(t, c.Await(ctx, "the client to go on", func() bool { return rounds.Load() > before+during+1 }))
+	close(stop)
+	<-stopped
+	t.Logf("%d leases ended in %v, with %d rounds of the client meanwhile, the slowest of all %v", count, took, during, time.Duration(slowest.Load()))
+	require.Less(t, time.Duration(slowest.Load()), crowdElection, "a round of two entries")
+	requireOpen(t, living)
+	require.Equal(t, term, groupOn(c, 3, "key").Term, "an election")
+	// One entry for each slice; more only if a slice takes longer than a retry.
+	proposed := c.Faults().ExpiriesProposed
+	require.GreaterOrEqual(t, proposed, uint64(count/statemachine.SliceMax))
+	require.LessOrEqual(t, proposed, uint64(3*count/statemachine.SliceMax))
+}
+
+// By default with a tenth of the leases that the case asks for. They have a
+// thousand different TTLs.
+func TestS53ANewLeaderOfVeryManyLeases(t *testing.T) {
+	t.Parallel()
+	c := newCrowdedCluster(t)
+	ctx := patient(t)
+	count := 20_000
+	if *crowd {
+		count = 200_000
+	}
+	require.NoError(t, c.MoveLeader(ctx, "key", 3))
+	ttl := func(i int) time.Duration { return long + time.Duration(i%1000)*time.Second }
+	var leases []*coordinator.Lease
+	for node := 1; node <= 2; node++ {
+		leases = append(leases, holdMany(t, c.Node(node), "key", count/2, ttl)...)
+	}
+	require.NoError(t, c.Await(ctx, "all leases to be known", func() bool { return groupOn(c, 1, "key").Leases == count }))
+	require.Equal(t, 3, c.Leader("key"))
+	term := groupOn(c, 1, "key").Term
+
+	began := time.Now()
+	c.Node(3).Kill()
+	killed := time.Since(began)
+	release(t, acquire(t, c.Node(1), "{key}after", coordinator.WithTTL(long)))
+	t.Logf("%d leases: the leader was gone after %v, the first acquire back after %v", count, killed, time.Since(began))
+	elections := awaitElection(t, c, 1, "key", term)
+	require.LessOrEqual(t, elections, uint64(2))
+
+	// It is in office: what ends now is let go.
+	require.Zero(t, c.Faults().ExpiriesProposed)
+	for _, lease := range leases {
+		require.NoError(t, lease.Err())
+	}
+	limited := acquire(t, c.Node(1), "{key}limited", coordinator.WithTTL(long), coordinator.WithMaxHold(4*crowdElection))
+	next := ask(t, c.Node(2), "{key}limited", coordinator.WithTTL(long))
+	awaitLine(t, c, c.Node(2), "{key}limited", 1)
+	advance(c, 5*crowdElection, 1, 2)
+	require.Greater(t, next.granted().Token(), limited.Token())
+	require.Equal(t, elections, groupOn(c, 1, "key").Term-term, "the new leader stays")
+}
+
+func TestS81AReleaseCostsTheSameHoweverManyWait(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 3)
+	const waiters, releases = 1000, 200
+	ctx, leave := context.WithCancel(patient(t))
+	defer leave()
+	lease := acquire(t, c.Node(2), "key", coordinator.WithTTL(long))
+	granted := make(chan *coordinator.Lease, waiters)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		parallel(waiters, func(i int) {
+			l, err := c.Node(i%3+1).Coordinator().Acquire(ctx, "key", coordinator.WithTTL(long))
+			if err == nil {
+				granted <- l
+			} else if ctx.Err() == nil {
+				t.Errorf("acquire: %v", err)
+			}
+		})
+	}()
+	awaitLine(t, c, c.Node(1), "key", waiters)
+	frames := func() (sent uint64) {
+		for _, link := range [][2]int{{1, 2}, {1, 3}, {2, 1}, {2, 3}, {3, 1}, {3, 2}} {
+			sent += c.Traffic(link[0], link[1]).Sent
+		}
+		return sent
+	}
+	index, sent := groupOn(c, 2, "key").Applied, frames()
+	for range releases {
+		release(t, lease)
+		lease = <-granted
+		require.Empty(t, granted, "one release has served two")
+	}
+	index, sent = groupOn(c, 2, "key").Applied-index, frames()-sent
+	leave()
+	<-done
+	t.Logf("%d releases with %d in line: %d entries, %d frames", releases, waiters, index, sent)
+	// One entry each, and an election may add some. The frames are those of the
+	// entries and the heartbeats; one for each in line would be ten times more.
+	require.LessOrEqual(t, index, uint64(releases*5/4))
+	require.Less(t, sent, uint64(releases*waiters/10))
+	release(t, lease)
+	awaitNothingLeft(t, c)
+}

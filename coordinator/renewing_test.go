@@ -1,0 +1,169 @@
+package coordinator_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/coordinator/locktest"
+)
+
+// How a node keeps what it has, and when it stops.
+
+func TestS69OneFollowerDownCostsNothing(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 3)
+	ctx := patient(t)
+	const ttl = 25 * locktest.ElectionTimeout
+	for _, leader := range []int{1, 2} { // the holder's own node, and another
+		require.NoError(t, c.MoveLeader(ctx, "key", leader))
+		lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(ttl))
+		c.Node(3).Kill()
+		behind := groupOn(c, 1, "key").Applied
+		for range 20 {
+			advance(c, ttl/4, 1, 2)
+			require.NoError(t, lease.Ensure(ctx, ttl*85/100))
+		}
+		requireOpen(t, lease)
+		require.GreaterOrEqual(t, groupOn(c, 1, "key").Applied, behind+20, "it was renewed without the third")
+		release(t, lease)
+		again, err := c.Node(1).Coordinator().TryAcquire(ctx, "key")
+		require.NoError(t, err)
+		require.Greater(t, again.Token(), lease.Token())
+		release(t, again)
+		require.False(t, c.Node(3).Running())
+		c.Node(3).Restart()
+		require.NoError(t, c.WaitReady(ctx))
+	}
+	require.Zero(t, c.Faults().ExpiriesProposed)
+	require.Zero(t, c.Node(1).Coordinator().Status().LostWindow)
+	awaitNothingLeft(t, c)
+}
+
+// A group knows its members for ever, so that it forgets a session is that it
+// has expired what a living node has. A cluster that starts anew from nothing
+// is another one.
+func TestS70WhatTheGroupNoLongerHasIsNotRenewed(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 3)
+	ctx := patient(t)
+	const count = 20
+	var leases []*coordinator.Lease
+	for i := range count {
+		leases = append(leases, acquire(t, c.Node(1), fmt.Sprintf("{key}%d", i), coordinator.WithTTL(long)))
+	}
+	c.Node(1).Clock().Freeze() // it renews nothing by itself, and will not lose anything by its clock
+	require.NoError(t, c.MoveLeader(ctx, "key", 2))
+	c.Isolate(1)
+	// Again and again, because a new leader gives everybody half a TTL.
+	require.NoError(t, c.Await(ctx, "the leases to be expired", func() bool {
+		advance(c, long, 2, 3)
+		return groupOn(c, 2, "key").Leases == 0
+	}))
+	for _, lease := range leases {
+		require.True(t, lease.Held(), "the pause was not counted by its clock")
+	}
+	c.Heal()
+	for _, lease := range leases {
+		awaitEnd(t, lease)
+		require.ErrorIs(t, lease.Err(), coordinator.ErrLeaseLost)
+	}
+	awaitNothingLeft(t, c)
+	status := c.Node(1).Coordinator().Status()
+	require.EqualValues(t, count, status.LostGroup)
+	require.NotZero(t, c.Faults().ExpiriesProposed)
+
+	// The same node has new ones, and says nothing more of the old.
+	again := acquire(t, c.Node(1), "{key}0")
+	require.Greater(t, again.Token(), leases[count-1].Token())
+	release(t, again)
+	require.NoError(t, c.WaitReady(ctx))
+	before, changes := batches(c.Node(1)), c.Node(1).Coordinator().Status().LeaderChanges
+	c.Node(1).Clock().Thaw()
+	for range 5 {
+		advance(c, long, 1)
+		release(t, acquire(t, c.Node(1), "{key}1", coordinator.WithTTL(long)))
+	}
+	changes = c.Node(1).Coordinator().Status().LeaderChanges - changes // after one, a node renews
+	require.LessOrEqual(t, batches(c.Node(1)), before+10+changes, "a batch for each acquire and release")
+}
+
+// The case asks for 100 sessions: 100 leases of a node, in three groups.
+func TestS71ChannelsThatNobodyReadsCostNothing(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 1)
+	ctx := patient(t)
+	const count, ttl, quarters = 100, locktest.TTL, 12
+	c.Node(1).Clock().Freeze()
+	type channels struct{ done, endangered <-chan struct{} }
+	var unread []channels
+	var leases []*coordinator.Lease
+	for i := range count {
+		lease := acquire(t, c.Node(1), fmt.Sprintf("key-%d", i), coordinator.WithTTL(ttl))
+		leases = append(leases, lease)
+		unread = append(unread, channels{lease.Done(), lease.Endangered()})
+	}
+	applied := func() (sum uint64) {
+		for _, g := range c.Node(1).Coordinator().Status().Groups {
+			require.NotZero(t, g.Leases)
+			sum += g.Applied
+		}
+		return sum
+	}
+	before, entries := batches(c.Node(1)), applied()
+	for quarter := uint64(1); quarter <= quarters; quarter++ {
+		advance(c, ttl/4, 1)
+		require.NoError(t, c.Await(ctx, "each group to be renewed", func() bool {
+			return applied() >= entries+quarter*locktest.Groups
+		}))
+	}
+	require.Equal(t, before+quarters*locktest.Groups, batches(c.Node(1)), "one a group in each quarter of the TTL, for all leases")
+	for _, lease := range leases {
+		requireOpen(t, lease)
+	}
+	advance(c, ttl, 1)
+	for _, u := range unread {
+		<-u.done
+		<-u.endangered
+	}
+	for _, lease := range leases {
+		require.ErrorIs(t, lease.Err(), coordinator.ErrLeaseLost)
+	}
+	release(t, acquire(t, c.Node(1), "key-0"))
+	awaitNothingLeft(t, c)
+}
+
+func TestS76PatientWaitersKeepTheirPlaces(t *testing.T) {
+	t.Parallel()
+	c := locktest.New(t, 3)
+	ctx := patient(t)
+	const ttl, ttls = 25 * locktest.ElectionTimeout, 20
+	var probes []*coordinator.Lease // show that each node was heard of
+	for node := 1; node <= 3; node++ {
+		probes = append(probes, acquire(t, c.Node(node), fmt.Sprintf("{key}%d", node), coordinator.WithTTL(ttl)))
+	}
+	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(ttl))
+	var line []*inLine
+	for i, node := range []int{2, 3, 1} {
+		line = append(line, ask(t, c.Node(node), "key", coordinator.WithTTL(ttl)))
+		awaitLine(t, c, c.Node(1), "key", i+1)
+	}
+	for range ttls * 4 {
+		advance(c, ttl/4, 1, 2, 3)
+		for _, probe := range probes {
+			require.NoError(t, probe.Ensure(ctx, ttl*85/100))
+		}
+	}
+	require.Len(t, inspect(t, c.Node(2), "key").Waiters, len(line))
+	for i, l := range line {
+		for _, later := range line[i:] {
+			later.waits()
+		}
+		release(t, lease)
+		require.Greater(t, l.granted().Token(), lease.Token())
+		lease = l.lease
+	}
+	require.Zero(t, c.Faults().ExpiriesProposed)
+}

@@ -1,0 +1,195 @@
+package coordinator_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/coordinator/locktest"
+	"github.com/palisade-go/palisade/token"
+)
+
+// overTCP makes the rolling restart under load one of nodes that talk over
+// TCP.
+var overTCP = flag.Bool("tcp", false, "roll the nodes over TCP")
+
+// electionMax is the longest that one election takes without a split vote: a
+// replica waits between E and 2*E before it stands (docs/time.md).
+const electionMax = 2 * locktest.ElectionTimeout
+
+// ward is a cluster of three whose nodes each hold a lease in every group, and
+// acquire and release other keys all the time, as fast as pace lets them.
+type ward struct {
+	t       *testing.T
+	c       *locktest.Cluster
+	held    map[int][]*coordinator.Lease // by node
+	tokens  map[string]token.Token
+	working map[int]*pace // by node
+	control *pace         // on a cluster of one, which has no elections
+}
+
+const wardTTL = 20 * locktest.ElectionTimeout
+
+func newWard(t *testing.T, opts ...locktest.Option) *ward {
+	w := &ward{
+		t: t, c: locktest.New(t, 3, opts...), held: make(map[int][]*coordinator.Lease),
+		tokens: make(map[string]token.Token), working: make(map[int]*pace),
+	}
+	alone := locktest.New(t, 1)
+	w.control = startPace(t, alone.Node(1).Coordinator(), []string{"control"})
+	for node := 1; node <= 3; node++ {
+		w.join(node)
+	}
+	t.Cleanup(func() {
+		w.control.stop()
+		for _, p := range w.working {
+			p.stop()
+		}
+	})
+	return w
+}
+
+// join lets a node that is open take its leases and begin its work.
+func (w *ward) join(node int) {
+	w.t.Helper()
+	n := w.c.Node(node)
+	var keys []string
+	for group := 1; group <= locktest.Groups; group++ {
+		key := w.c.KeyIn(group, fmt.Sprint("held by node ", node))
+		lease := acquire(w.t, n, key, coordinator.WithTTL(wardTTL))
+		require.Greater(w.t, lease.Token(), w.tokens[key])
+		w.tokens[key] = lease.Token()
+		w.held[node] = append(w.held[node], lease)
+		keys = append(keys, w.c.KeyIn(group, fmt.Sprint("worked on by node ", node)))
+	}
+	w.working[node] = startPace(w.t, n.Coordinator(), keys)
+}
+
+// leave stops a node as a program does that is told to end: Shutdown while its
+// holders come to an end, and Close if one of them does not.
+func (w *ward) leave(node int, stubborn bool) {
+	w.t.Helper()
+	c := w.c.Node(node).Coordinator()
+	limit := patience
+	if stubborn {
+		limit = locktest.ElectionTimeout / 4
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- c.Shutdown(ctx) }()
+	w.working[node].end() // its calls are refused from now on
+	leases := w.held[node]
+	if stubborn {
+		leases = leases[1:]
+	}
+	for _, lease := range leases {
+		release(w.t, lease)
+	}
+	err := <-done
+	if stubborn {
+		require.ErrorIs(w.t, err, context.DeadlineExceeded)
+		requireOpen(w.t, w.held[node][0])
+	} else {
+		require.NoError(w.t, err)
+	}
+	w.c.Node(node).Close()
+	w.held[node] = nil
+}
+
+// untouched checks that the other nodes have lost nothing.
+func (w *ward) untouched(node int) {
+	w.t.Helper()
+	for other, leases := range w.held {
+		if other == node {
+			continue
+		}
+		for _, lease := range leases {
+			requireOpen(w.t, lease)
+			require.NoError(w.t, lease.Ensure(patient(w.t), wardTTL*8/10))
+			require.Equal(w.t, w.tokens[lease.Key()], lease.Token())
+		}
+	}
+}
+
+// begin starts the measuring of a restart of a node; the returned function
+// ends it, and returns the longest gap of the others and that of the control.
+func (w *ward) begin(node int) (end func() (gap, control time.Duration)) {
+	w.control.reset()
+	for other, p := range w.working {
+		if other != node {
+			p.reset()
+		}
+	}
+	return func() (gap, control time.Duration) {
+		for other, p := range w.working {
+			if other != node {
+				gap = max(gap, p.longestGap(w.t))
+			}
+		}
+		return gap, w.control.longestGap(w.t)
+	}
+}
+
+// terms returns the sum of the terms of all groups, as a node knows them: each
+// election and each move of a leadership raises it.
+func (w *ward) terms(node int) uint64 {
+	sum := uint64(0)
+	for _, g := range w.c.Node(node).Coordinator().Status().Groups {
+		sum += g.Term
+	}
+	return sum
+}
+
+// Three nodes that work are restarted one by one, ten times. Those that are not
+// being restarted lose no lease, and no group keeps them waiting for longer
+// than two elections: one because its leader has gone, and one more if the
+// first comes to nothing. What a busy machine adds is measured at the same
+// time, on a cluster of one that has no elections.
+func TestTenRollingRestartsUnderLoad(t *testing.T) {
+	t.Parallel()
+	var opts []locktest.Option
+	if *overTCP {
+		opts = append(opts, locktest.WithTCP())
+	}
+	w := newWard(t, opts...)
+	const rolls = 10
+	var longest, noise time.Duration
+	elections := uint64(0)
+	for roll := range rolls {
+		for node := 1; node <= 3; node++ {
+			other := node%3 + 1
+			terms, end := w.terms(other), w.begin(node)
+			w.leave(node, roll%2 == 1)
+			w.c.Node(node).Restart()
+			require.NoError(t, w.c.Node(node).Coordinator().WaitReady(patient(t)))
+			gap, control := end()
+			raised := w.terms(other) - terms
+			t.Logf("roll %d, node %d: gap %v, control %v, %d terms in %d groups", roll, node, gap, control, raised, locktest.Groups)
+			longest, noise, elections = max(longest, gap), max(noise, control), elections+raised
+			w.untouched(node)
+			w.join(node)
+		}
+	}
+	t.Logf("%d restarts: longest gap %v, of the control %v, two elections %v; terms raised %d times in %d groups", 3*rolls, longest, noise, 2*electionMax, elections, locktest.Groups)
+	require.LessOrEqual(t, longest, 2*electionMax+noise, "two elections, and what the machine adds")
+	require.NotZero(t, elections, "no restarted node led a group")
+	require.LessOrEqual(t, elections, uint64(2*3*rolls*locktest.Groups))
+	w.untouched(0)
+	for node := 1; node <= 3; node++ {
+		s := w.c.Node(node).Coordinator().Status()
+		require.Equal(t, uint64(rolls+1), s.Incarnation)
+		require.Zero(t, s.LostWindow+s.LostGroup+s.Expiries)
+		w.working[node].stop()
+		for _, lease := range w.held[node] {
+			release(t, lease)
+		}
+	}
+	require.Zero(t, w.c.Faults().ExpiriesProposed)
+	awaitNothingLeft(t, w.c)
+}
