@@ -50,6 +50,7 @@ func (d *memoryDial) run(ctx context.Context) (Link, error) {
 	var link *memoryLink
 	err = d.cross(ctx, ours.done, func() {
 		if ours.refused != nil {
+			// The listener's Close waits for the call of Refusals below.
 			d.listener.running.Add(1)
 			return
 		}

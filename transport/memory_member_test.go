@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -92,6 +94,23 @@ func (j *judged) dial() <-chan error {
 	return done
 }
 
+// await waits for what comes out of a channel.
+func await[T any](t *testing.T, c <-chan T, what string) (value T) {
+	t.Helper()
+	select {
+	case value = <-c:
+	case <-time.After(waitMax):
+		require.FailNow(t, "waited too long for "+what)
+	}
+	return value
+}
+
+// requireAsked waits until Admit of a node is asked.
+func (j *judged) requireAsked(node uint64) {
+	j.t.Helper()
+	require.Equal(j.t, node, await(j.t, j.asked, "Admit"))
+}
+
 // held waits until so many dials were held up by a black hole.
 func (j *judged) held(dials uint64) {
 	j.t.Helper()
@@ -107,103 +126,105 @@ func TestFaultsAndJudgements(t *testing.T) {
 			j.held(1)
 			require.Empty(t, j.asked)
 			j.Heal(hole[0], hole[1])
-			require.EqualValues(t, 1, <-j.asked)
+			j.requireAsked(1)
 			j.release <- struct{}{}
-			require.EqualValues(t, 2, <-j.asked)
+			j.requireAsked(2)
 			j.release <- struct{}{}
-			require.NoError(t, <-done)
+			require.NoError(t, await(t, done, "the dial"))
 		})
 	}
 	t.Run("ABlackHoleSwallowsTheNoOfTheAcceptor", func(t *testing.T) {
 		j := newJudged(t, errors.New("no"), nil)
 		done := j.dial()
-		<-j.asked
+		j.requireAsked(1)
 		j.Isolate("a")
 		j.release <- struct{}{}
 		require.False(t, j.told.next(t).ByPeer, "the acceptor knows its own no")
 		j.held(1)
 		require.Empty(t, done)
 		j.Rejoin("a")
-		require.ErrorIs(t, <-done, transport.ErrRefused)
+		require.ErrorIs(t, await(t, done, "the dial"), transport.ErrRefused)
 		require.Empty(t, j.asked, "it is judged once")
 		require.Empty(t, j.told)
 	})
 	t.Run("ABlackHoleSwallowsTheYesOfTheAcceptor", func(t *testing.T) {
 		j := newJudged(t, nil, nil)
 		done := j.dial()
-		<-j.asked
+		j.requireAsked(1)
 		j.BlackHole("a", "b")
 		j.release <- struct{}{}
 		j.held(1)
 		require.Empty(t, j.asked, "the dialler does not know of the yes")
 		j.HealAll()
-		require.EqualValues(t, 2, <-j.asked)
+		j.requireAsked(2)
 		j.release <- struct{}{}
-		require.NoError(t, <-done)
+		require.NoError(t, await(t, done, "the dial"))
 	})
 	t.Run("ABlackHoleSwallowsTheNoOfTheDialler", func(t *testing.T) {
 		j := newJudged(t, nil, errors.New("no"))
 		done := j.dial()
-		<-j.asked
+		j.requireAsked(1)
 		j.release <- struct{}{}
-		require.EqualValues(t, 2, <-j.asked)
+		j.requireAsked(2)
 		j.BlackHole("b", "a")
 		j.release <- struct{}{}
 		j.held(1)
 		require.Empty(t, j.told)
 		j.HealAll()
-		require.ErrorIs(t, <-done, transport.ErrRefused)
+		require.ErrorIs(t, await(t, done, "the dial"), transport.ErrRefused)
 		require.True(t, j.told.next(t).ByPeer)
 	})
 	t.Run("ACutEndsTheDialWhileItIsJudged", func(t *testing.T) {
 		j := newJudged(t, nil, nil)
 		done := j.dial()
-		<-j.asked
+		j.requireAsked(1)
 		j.Cut("b", "a")
-		require.ErrorIs(t, <-done, transport.ErrUnreachable)
+		require.ErrorIs(t, await(t, done, "the dial"), transport.ErrUnreachable)
 		require.EqualValues(t, 1, j.Stats("b", "a").DialsRefused)
 		j.release <- struct{}{}
 	})
 	t.Run("CloseEndsTheDialAndWaitsForAdmit", func(t *testing.T) {
-		for asked := range 2 {
+		for _, asked := range []uint64{1, 2} {
 			j := newJudged(t, nil, nil)
 			done := j.dial()
-			<-j.asked
-			if asked == 1 { // now it is the dialler's
+			j.requireAsked(1)
+			if asked == 2 {
 				j.release <- struct{}{}
-				<-j.asked
+				j.requireAsked(2)
 			}
 			closed := make(chan error, 1)
 			go func() { closed <- j.Close() }()
-			require.ErrorIs(t, <-done, transport.ErrClosed)
+			require.ErrorIs(t, await(t, done, "the dial"), transport.ErrClosed)
 			require.Empty(t, closed, "Admit still runs")
 			j.release <- struct{}{}
-			require.NoError(t, <-closed)
+			require.NoError(t, await(t, closed, "Close"))
 			require.Empty(t, j.asked)
 		}
 	})
 	t.Run("AListenerThatFollowsDoesNotInheritAJudgement", func(t *testing.T) {
 		network := newMemory(t, 1)
-		asked, release := make(chan struct{}), make(chan struct{})
+		asked, answer := make(chan struct{}, 1), make(chan struct{})
+		release := sync.OnceFunc(func() { close(answer) })
+		t.Cleanup(release) // also when the test fails, before the network closes
 		acceptor := join(t, network, transport.Member{Self: hello(1), Admit: func(transport.Peer) error { return nil }})
 		first, err := acceptor.Listen("a", make(inbox))
 		require.NoError(t, err)
 		dialler := join(t, network, transport.Member{
-			Self: hello(2), Admit: func(transport.Peer) error { asked <- struct{}{}; <-release; return nil },
+			Self: hello(2), Admit: func(transport.Peer) error { asked <- struct{}{}; <-answer; return nil },
 		})
 		done := make(chan error, 1)
 		go func() {
 			_, err := dialler.Dial(context.Background(), "b", "a", transport.Messages)
 			done <- err
 		}()
-		<-asked
+		await(t, asked, "Admit of the dialler")
 		network.BlackHole("b", "a") // so that the dial does not see the address empty
 		require.NoError(t, first.Close())
 		_, err = acceptor.Listen("a", make(inbox))
 		require.NoError(t, err)
-		close(release)
+		release()
 		network.Heal("b", "a")
-		require.ErrorIs(t, <-done, transport.ErrUnreachable)
+		require.ErrorIs(t, await(t, done, "the dial"), transport.ErrUnreachable)
 	})
 }
 
@@ -230,7 +251,7 @@ func TestMembersAndOthersRefuseEachOther(t *testing.T) {
 		_, err := network.Listen("a", witness(from))
 		require.NoError(t, err)
 		send(t, dial(t, network, "b", "a"), "frame")
-		require.Equal(t, transport.Peer{Address: "b", Accepted: true}, <-from)
+		require.Equal(t, transport.Peer{Address: "b", Accepted: true}, await(t, from, "a frame"))
 	})
 }
 
