@@ -120,7 +120,7 @@ func waitReadyInVain(t *testing.T, c *coordinator.Coordinator) {
 
 	short, cancel := context.WithTimeout(context.Background(), bareElection)
 	defer cancel()
-	err := c.WaitReady(short)
+	err := within(t, func() error { return c.WaitReady(short) })
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorIs(t, err, coordinator.ErrUnavailable)
 	require.ErrorContains(t, err, "group 1")
@@ -129,7 +129,7 @@ func waitReadyInVain(t *testing.T, c *coordinator.Coordinator) {
 	left, leave := context.WithCancelCause(context.Background())
 	why := fmt.Errorf("the program has changed its mind")
 	defer time.AfterFunc(bareElection, func() { leave(why) }).Stop()
-	err = c.WaitReady(left)
+	err = within(t, func() error { return c.WaitReady(left) })
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorIs(t, err, why)
 }

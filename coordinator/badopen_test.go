@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -82,8 +83,16 @@ func (b badStart) refused(t *testing.T, good start, last uint64) uint64 {
 	bad := good
 	bad.cfg.Peers = maps.Clone(good.cfg.Peers)
 	mend := b.spoil(t, &bad)
+	if mend != nil {
+		mend = sync.OnceFunc(mend)
+		defer mend() // also for the rows after one that fails
+	}
 	before := contentOf(t, good.root, b.counted)
 	c, err := coordinator.Open(bad.ctx, bad.cfg)
+	if err == nil {
+		require.NoError(t, c.Close())
+		require.FailNow(t, "it starts")
+	}
 	require.Nil(t, c)
 	require.Equal(t, coordinator.NotApplied, outcomeOf(t, err))
 	if b.mismatch {

@@ -65,8 +65,11 @@ type Coordinator struct {
 // ErrInvalid and names every problem if the configuration is wrong. With less
 // than DiskSpaceMin free it is a *DiskSpaceError, and nothing was made or
 // changed. A directory that can't be used is ErrDirectoryInUse,
-// ErrDirectoryFormat, ErrDirectoryDamaged or a *MismatchError; other errors
-// name the directory or address concerned.
+// ErrDirectoryFormat, ErrDirectoryDamaged or a *MismatchError; an address that
+// has a listener is transport.ErrAddressInUse. Other errors name the directory,
+// address or file concerned: a dragonboat-*-settings.json in the working
+// directory, for one, which the Raft engine would read. Unless the error is
+// about what the directory holds, nothing was made or changed there.
 func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 	if err := checkContext("Open", "", ctx); err != nil {
 		return nil, err

@@ -1,6 +1,8 @@
 package coordinator_test
 
 import (
+	"errors"
+	"net/rpc"
 	"testing"
 	"time"
 
@@ -40,6 +42,8 @@ func (c *crashes) crash(number coordinator.NodeID, end disktest.End) {
 	c.next = end
 	p, err := c.tryStart(number)
 	c.next = disktest.End{}
+	var refused rpc.ServerError
+	require.False(c.t, errors.As(err, &refused), "%+v: Open is refused after an earlier crash: %v", end, err)
 	if err == nil {
 		// It may end before it is asked, or while it answers.
 		_ = p.try("StartLoad", work, &Nothing{})
@@ -88,7 +92,7 @@ func TestS136TornLastRecord(t *testing.T) {
 	held := c.hold(holder, "held all the while")
 	// The header of a record has 7 bytes, or 11 in a file that was used before;
 	// a small batch has some hundred.
-	parts := []int{0, 1, 6, 7, 11, 1 + random.IntN(64), 1 + random.IntN(512), 1 + random.IntN(32<<10)}
+	parts := []int{0, 6, 7, 1 + random.IntN(64), 1 + random.IntN(512), 1 + random.IntN(32<<10)}
 	for _, part := range parts {
 		for _, rest := range []disktest.Rest{disktest.Nothing, disktest.Zeros, disktest.Garbage} {
 			c.crash(victim, disktest.End{At: 1 + random.IntN(60), LogOnly: true, Part: part, Rest: rest})
@@ -109,7 +113,7 @@ func TestS134CrashBetweenApplyingAndRecording(t *testing.T) {
 	held := c.hold(holder, "held all the while")
 	// The changes of a start come first, those of the work after them.
 	from := 1
-	for _, to := range []int{8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768} {
+	for _, to := range []int{8, 16, 32, 64, 96, 128, 256, 384, 768} {
 		for _, part := range []int{random.IntN(2), 1 + random.IntN(512)} {
 			victim := coordinator.NodeID(2 + random.IntN(2))
 			c.crash(victim, disktest.End{At: from + random.IntN(to-from), Part: part})

@@ -173,7 +173,6 @@ func TestANodeShortOfDiskSpace(t *testing.T) {
 	t.Run("HandsOverAgainWhenItIsElected", func(t *testing.T) {
 		key := cluster.KeyIn(1, "any")
 		before := short.Faults().LeaderChanges
-		// Whether it leads for a moment only shows in its count.
 		leader, err := cluster.WaitLeader(patient(t), key)
 		require.NoError(t, err)
 		require.NotEqual(t, short.Number(), leader)

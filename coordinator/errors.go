@@ -46,16 +46,19 @@ var (
 // that is short already.
 type DiskSpaceError = diskspace.Error
 
-// What Open says of a data directory that it can't use. Nothing in it was
-// changed.
+// What Open says of a data directory that it can't use. What it holds was not
+// changed. When the damage or the format is that of the stores in it, they may
+// have put their own files in order, and the start is counted.
 var (
 	// ErrDirectoryInUse: another node has it open, in this process or in
 	// another one.
 	ErrDirectoryInUse = identity.ErrInUse
-	// ErrDirectoryFormat: it was made by a later version of this library.
+	// ErrDirectoryFormat: it, or a store in it, was made by a later version of
+	// this library.
 	ErrDirectoryFormat = identity.ErrFormat
-	// ErrDirectoryDamaged: a file that says whose it is, is missing or can't
-	// be read. It is never founded anew: the node would vote twice.
+	// ErrDirectoryDamaged: something of it is missing or can't be read: a file
+	// that says whose it is, the log, or the state of a group. It is never
+	// founded anew: the node would vote twice.
 	ErrDirectoryDamaged = identity.ErrDamaged
 )
 

@@ -8,18 +8,18 @@ import (
 
 // handle is what one caller of an acquire has of an ownership: a Lease and a
 // LeaseSet are handles with a name. The coordinator and its groups know the
-// ownership and not its handles, so a handle that its caller has forgotten is
-// collected although the lease is held; see leak.go. A nil handle is that of
-// no ownership.
+// ownership and not its handles, so a handle that its caller has no more is
+// collected although the lease is held; see forgotten.go. A nil handle is that
+// of no ownership.
 //
 //	Lease, LeaseSet,
 //	leaseContext,     --> handle --> ownership <-- Coordinator.owned, groups
 //	boundContext
 //
 // Each method that answers for the state of the ownership keeps the handle
-// until it has the answer. Without that the last use of a lease could meet its
-// release as a leak, because a method needs nothing but the ownership any more
-// once it has begun.
+// until it has the answer. Without that a lease could be taken for forgotten
+// during its last use, because a method that has begun needs nothing but the
+// ownership.
 type handle struct{ own *ownership }
 
 func (h *handle) owned() *ownership {
@@ -84,7 +84,7 @@ func (h *handle) ensure(ctx context.Context, d time.Duration) error {
 func (h *handle) release(ctx context.Context) error {
 	err := h.owned().release(ctx)
 	if h != nil && h.own.Err() != nil {
-		// What has ended is no leak, and an object with a finalizer outlives
+		// What has ended is not forgotten, and an object with a finalizer outlives
 		// one collection more. This keeps the handle until here, too.
 		runtime.SetFinalizer(h, nil)
 	}

@@ -23,7 +23,7 @@ func TestAReleaseMeetsTheEndOfAForgottenHandle(t *testing.T) {
 		both.Add(2)
 		go func() {
 			defer both.Done()
-			h.own.forsake() // as its finalizer does
+			h.own.handleCollected() // as its finalizer does
 		}()
 		go func() {
 			defer both.Done()

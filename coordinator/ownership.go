@@ -39,17 +39,17 @@ type ownership struct {
 	gone       chan struct{}
 	observed   atomic.Bool // a channel that tells of the end was handed out
 
-	mu       sync.Mutex
-	asking   *call // the last request to a group; nil before the first
-	holds    []*hold
-	open     int           // requests to groups that are not over
-	end      error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
-	since    clock.Instant // when it was handed to its caller
-	handed   bool          // it was
-	handles  int           // that were not collected
-	forsaken bool          // the last of them was
-	given    bool          // all has been given back
-	alarmed  bool          // endangered is closed
+	mu        sync.Mutex
+	asking    *call // the last request to a group; nil before the first
+	holds     []*hold
+	open      int           // requests to groups that are not over
+	end       error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
+	since     clock.Instant // when it was handed to its caller
+	handed    bool          // it was
+	handles   int           // that were not collected
+	forgotten bool          // the last of them was
+	given     bool          // all has been given back
+	alarmed   bool          // endangered is closed
 }
 
 // newOwnership starts an ownership that holds nothing yet. Its context has
@@ -155,14 +155,14 @@ func (o *ownership) fail(cause error) {
 
 // loseLocked ends the ownership as lost. What several groups have of a set
 // stays held until Release, so that nobody enters while the caller unwinds;
-// a single lease has nothing left to hold, and what was forsaken nobody can
+// a single lease has nothing left to hold, and what was forgotten nobody can
 // release.
 func (o *ownership) loseLocked(reason hub.LossReason) {
 	if o.end == nil {
 		o.c.metrics.lost(reason)
 		o.endLocked(fmt.Errorf("%w: %s", ErrLeaseLost, lossText(reason)))
 	}
-	if o.handed && (len(o.holds) == 1 || o.forsaken) {
+	if o.handed && (len(o.holds) == 1 || o.forgotten) {
 		o.giveLocked()
 	}
 }

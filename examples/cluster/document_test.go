@@ -2,8 +2,8 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"os"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,34 +38,24 @@ func TestDocument(t *testing.T) {
 		require.NoError(t, os.WriteFile(d.path, []byte("not a token\ntext"), 0o600))
 		require.ErrorIs(t, d.write(7, "new"), token.ErrInvalid)
 	})
-	t.Run("OfManyWritersAtOnceTheGreatestTokenStays", func(t *testing.T) {
-		// Each write opens the files anew, so that to the system these are as
-		// many owners as processes are.
-		const writers, times = 8, 50
+	t.Run("WhileOneWritesNobodyElseDoes", func(t *testing.T) {
 		d := documentIn(t.TempDir())
-		ended := make(chan error)
-		for i := range writers {
-			go func() {
-				for range times {
-					mine := token.Token(i + 1)
-					if err := d.write(mine, fmt.Sprint("text of ", mine)); err != nil && !errors.Is(err, token.ErrStale) {
-						ended <- err
-						return
-					}
-					if found, err := d.read(); err != nil || found.token < mine {
-						ended <- fmt.Errorf("after %s the file has %s: %w", mine, found.token, err)
-						return
-					}
-				}
-				ended <- nil
-			}()
-		}
-		var failed []error
-		for range writers {
-			failed = append(failed, <-ended)
-		}
-		require.NoError(t, errors.Join(failed...))
-		require.Equal(t, edition{writers, fmt.Sprint("text of ", token.Token(writers))}, read(t, d))
+		require.NoError(t, syscall.Mkfifo(d.path, 0o600))
+		wrote := make(chan error, 1)
+		go func() { wrote <- d.write(7, "new") }()
+		// The other end of a pipe opens when the writer reads what is there:
+		// from then on it is between its check and its write.
+		before, err := os.OpenFile(d.path, os.O_WRONLY, 0)
+		require.NoError(t, err)
+		other, err := os.Open(d.path + ".turn")
+		require.NoError(t, err)
+		defer other.Close()
+		require.ErrorIs(t, syscall.Flock(int(other.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+		_, err = before.WriteString("6\nold")
+		require.NoError(t, errors.Join(err, before.Close()))
+		require.NoError(t, <-wrote)
+		require.NoError(t, syscall.Flock(int(other.Fd()), syscall.LOCK_EX|syscall.LOCK_NB), "it is the next one's turn")
+		require.Equal(t, edition{7, "new"}, read(t, d))
 	})
 }
 

@@ -20,7 +20,7 @@ const (
 	// longTTL is for all others. It costs nothing as long as nobody dies, and
 	// survives longer pauses.
 	longTTL = coordinator.DefaultTTL
-	// storyMax bounds the whole program. The story needs some 15 s.
+	// storyMax bounds the whole program. The story needs some 10 s.
 	storyMax = 5 * time.Minute
 )
 

@@ -45,6 +45,12 @@ func underHostName(t *testing.T, name string, call func() error) error {
 	}
 }
 
+func TestAHostNameThatIsNoNameForALinkIsRefused(t *testing.T) {
+	for name, want := range map[string]error{"lock": ErrHostName, "..": ErrHostName, "app-0": nil} {
+		require.ErrorIs(t, underHostName(t, name, CheckSurroundings), want)
+	}
+}
+
 func TestAChangedHostNameDoesNotMatter(t *testing.T) {
 	c := newCluster(t, 3, withConfig(small))
 	for _, id := range c.members {

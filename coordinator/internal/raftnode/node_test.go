@@ -2,7 +2,6 @@ package raftnode
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -101,30 +100,6 @@ func (c *cluster) requireEqualEvents(group statemachine.GroupID) {
 		for i := 1; i < longest; i++ {
 			require.Less(c.t, entries[i-1].index, entries[i].index, "indexes rise")
 		}
-	}
-}
-
-func TestAnEntryThatDoesNotDecodeIsSkippedAlike(t *testing.T) {
-	c := start(t, 3)
-	p := c.leader(1)
-	p.send(1)
-	before := p.node.Stats(1).AppliedIndex
-	for _, garbage := range [][]byte{{}, {0xff}, []byte("not a batch at all, but a little longer")} {
-		for {
-			err := p.propose(1, garbage, 2*election)
-			if err == nil {
-				break
-			}
-			require.True(t, errors.Is(err, ErrNotApplied) || errors.Is(err, ErrUnknownOutcome))
-			p.pause(1)
-		}
-	}
-	p.send(1)
-	require.GreaterOrEqual(t, p.node.Stats(1).EntriesSkipped, uint64(2))
-	require.Greater(t, p.node.Stats(1).AppliedIndex, before)
-	dump := p.read(1)
-	for _, other := range c.peers {
-		require.Equal(t, dump, other.read(1))
 	}
 }
 

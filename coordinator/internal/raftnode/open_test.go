@@ -172,6 +172,14 @@ func TestLogAndStoreMustBelongTogether(t *testing.T) {
 		require.NoDirExists(t, p.raftDir(), "and no other one is begun")
 	})
 
+	t.Run("ADirectoryThatLostItsLogIsRefused", func(t *testing.T) {
+		p := used(t)
+		require.NoError(t, os.RemoveAll(filepath.Join(p.raftDir(), replicasDir)))
+		err := p.start()
+		require.ErrorIs(t, err, ErrTorn)
+		require.ErrorContains(t, err, "has no log")
+	})
+
 	t.Run("ALostStoreIsRefusedWhenTheLogWasCutOff", func(t *testing.T) {
 		c := start(t, 1, withConfig(small))
 		p := c.peers[1]

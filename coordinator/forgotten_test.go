@@ -17,17 +17,17 @@ import (
 
 func TestAForgottenLeaseIsReleasedAndLoggedOnce(t *testing.T) {
 	t.Parallel()
-	log := &leakLog{}
+	log := &forgottenLog{}
 	c := locktest.New(t, 3, locktest.WithLogger(slog.New(log)))
 	n, other := c.Node(1), c.Node(2)
 	logged := func(t *testing.T, key string, fence any) {
 		t.Helper()
 		collectAll(t)
-		leaks := log.of(key)
-		require.Len(t, leaks, 1)
-		require.Equal(t, slog.LevelWarn, leaks[0].level)
-		require.Equal(t, coordinator.NodeID(1), leaks[0].node)
-		require.Equal(t, fence.(token.Token).String(), leaks[0].token)
+		records := log.of(key)
+		require.Len(t, records, 1)
+		require.Equal(t, slog.LevelWarn, records[0].level)
+		require.Equal(t, coordinator.NodeID(1), records[0].node)
+		require.Equal(t, fence.(token.Token).String(), records[0].token)
 	}
 	t.Run("AndTheNextInLineGetsIt", func(t *testing.T) {
 		was := forget(t, n, "key", fence)
@@ -108,7 +108,7 @@ func TestALeaseThatCanBeObservedIsNotForgotten(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(kept.name, func(t *testing.T) {
-			log := &leakLog{}
+			log := &forgottenLog{}
 			c := locktest.New(t, 1, locktest.WithLogger(slog.New(log)))
 			n := c.Node(1)
 			what := forget(t, n, "key", kept.keep)
@@ -141,7 +141,7 @@ func TestALeaseThatCanBeObservedIsNotForgotten(t *testing.T) {
 
 func TestALeaseThatIsAskedIsNotForgottenMeanwhile(t *testing.T) {
 	t.Parallel()
-	log := &leakLog{}
+	log := &forgottenLog{}
 	c := locktest.New(t, 3, locktest.WithLogger(slog.New(log)))
 	asked := make(chan error, 1)
 	forget(t, c.Node(1), "key", func(l *coordinator.Lease) any {
@@ -161,7 +161,7 @@ func TestALeaseThatIsAskedIsNotForgottenMeanwhile(t *testing.T) {
 
 func TestDoKeepsALeaseThatItsFunctionForgets(t *testing.T) {
 	t.Parallel()
-	log := &leakLog{}
+	log := &forgottenLog{}
 	c := locktest.New(t, 1, locktest.WithLogger(slog.New(log)))
 	n := c.Node(1)
 	held := func() { require.NotNil(t, inspect(t, n, "key").Holder) }
@@ -182,7 +182,7 @@ func TestDoKeepsALeaseThatItsFunctionForgets(t *testing.T) {
 
 func TestALeaseThatHasEndedLeavesNoLog(t *testing.T) {
 	t.Parallel()
-	log := &leakLog{}
+	log := &forgottenLog{}
 	c := locktest.New(t, 3, locktest.WithLogger(slog.New(log)))
 	n := c.Node(1)
 	for name, end := range map[string]func(*coordinator.Lease){
@@ -204,7 +204,7 @@ func TestALeaseThatHasEndedLeavesNoLog(t *testing.T) {
 // rest.
 func TestWhatIsLeftOfALostSetIsGivenBackWhenItIsForgotten(t *testing.T) {
 	t.Parallel()
-	log := &leakLog{}
+	log := &forgottenLog{}
 	c := locktest.New(t, 3, locktest.WithLogger(slog.New(log)))
 	ctx := patient(t)
 	kept, lost := c.KeyIn(1, "kept"), c.KeyIn(2, "lost")
@@ -236,7 +236,7 @@ func TestWhatIsLeftOfALostSetIsGivenBackWhenItIsForgotten(t *testing.T) {
 
 func TestALogThatBlocksHoldsUpNothingElse(t *testing.T) {
 	t.Parallel()
-	log := &leakLog{}
+	log := &forgottenLog{}
 	c := locktest.New(t, 1, locktest.WithLogger(slog.New(log)))
 	n := c.Node(1)
 	log.gate.Lock()

@@ -15,17 +15,17 @@ import (
 	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
-// leakLog keeps what nodes log of leases that were forgotten.
-type leakLog struct {
+// forgottenLog keeps what nodes log of leases that were forgotten.
+type forgottenLog struct {
 	// gate is held while the log takes nothing: whoever logs is blocked.
 	gate sync.Mutex
 
-	mu    sync.Mutex
-	leaks []leak
+	mu      sync.Mutex
+	records []forgottenLease
 }
 
-// leak is one such record.
-type leak struct {
+// forgottenLease is one such record.
+type forgottenLease struct {
 	level slog.Level
 	node  coordinator.NodeID
 	key   string
@@ -34,22 +34,22 @@ type leak struct {
 }
 
 // Enabled implements slog.Handler.
-func (l *leakLog) Enabled(context.Context, slog.Level) bool { return true }
+func (l *forgottenLog) Enabled(context.Context, slog.Level) bool { return true }
 
 // WithAttrs implements slog.Handler.
-func (l *leakLog) WithAttrs([]slog.Attr) slog.Handler { return l }
+func (l *forgottenLog) WithAttrs([]slog.Attr) slog.Handler { return l }
 
 // WithGroup implements slog.Handler.
-func (l *leakLog) WithGroup(string) slog.Handler { return l }
+func (l *forgottenLog) WithGroup(string) slog.Handler { return l }
 
 // Handle implements slog.Handler.
-func (l *leakLog) Handle(_ context.Context, r slog.Record) error {
-	if r.Message != "a lease was not released and nobody has it any more: it is released now" {
+func (l *forgottenLog) Handle(_ context.Context, r slog.Record) error {
+	if r.Message != "a lease was forgotten without a release: it is released now" {
 		return nil
 	}
 	l.gate.Lock()
 	defer l.gate.Unlock()
-	found := leak{level: r.Level}
+	found := forgottenLease{level: r.Level}
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "node":
@@ -65,16 +65,16 @@ func (l *leakLog) Handle(_ context.Context, r slog.Record) error {
 	})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.leaks = append(l.leaks, found)
+	l.records = append(l.records, found)
 	return nil
 }
 
 // of returns what was logged of a key.
-func (l *leakLog) of(key string) []leak {
+func (l *forgottenLog) of(key string) []forgottenLease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var of []leak
-	for _, one := range l.leaks {
+	var of []forgottenLease
+	for _, one := range l.records {
 		if one.key == key {
 			of = append(of, one)
 		}
@@ -96,7 +96,7 @@ func awaitCollected(t testing.TB, c *locktest.Cluster, what string, holds func()
 // later, one after the other, and whose finalizers run in the same goroutine.
 func collectAll(t testing.TB) {
 	t.Helper()
-	log := &leakLog{}
+	log := &forgottenLog{}
 	c := locktest.New(t, 1, locktest.WithLogger(slog.New(log)))
 	for i := range 3 {
 		key := fmt.Sprint("forgotten later ", i)
