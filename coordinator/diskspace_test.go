@@ -152,6 +152,8 @@ func TestANodeShortOfDiskSpace(t *testing.T) {
 			return node.Status().DiskFreeBytes == coordinator.DiskSpaceAgain-1
 		}))
 		require.ErrorIs(t, node.Status().DiskErr, coordinator.ErrDiskSpace)
+		require.ErrorIs(t, node.Ready(), coordinator.ErrDiskSpace)
+		require.NoError(t, node.Live())
 	})
 	t.Run("GoesOnRenewingAndReleasing", func(t *testing.T) {
 		require.NoError(t, held.Ensure(patient(t), locktest.TTL*17/20))
@@ -169,6 +171,7 @@ func TestANodeShortOfDiskSpace(t *testing.T) {
 		require.NoError(t, other.Coordinator().WaitReady(patient(t)))
 		release(t, acquire(t, other, "new"))
 		require.NoError(t, other.Coordinator().Status().DiskErr)
+		require.NoError(t, other.Coordinator().Ready())
 	})
 	t.Run("HandsOverAgainWhenItIsElected", func(t *testing.T) {
 		key := cluster.KeyIn(1, "any")

@@ -53,15 +53,16 @@ func (c *Coordinator) liveAt(now time.Time) error {
 
 // Ready returns nil once this node has caught up with every group: it has
 // applied all that was committed before it announced itself there. It stays so
-// while the node is open, also without a quorum: taking it out of service
-// would bring no quorum back. It never blocks, asks nobody, and may be called
+// while the node is open and has disk space, also without a quorum: taking it
+// out of service would bring no quorum back. It never blocks, asks nobody, and may be called
 // at any time and concurrently; it costs a load a group.
 //
 // The error wraps ErrUnavailable and names the first group that is not caught
-// up; or ErrClosed, as soon as Shutdown or Close has begun or the node had to
+// up; or ErrDiskSpace while the node is short of it and takes nothing new on;
+// or ErrClosed, as soon as Shutdown or Close has begun or the node had to
 // stop by itself. WaitReady, in contrast, waits, and asks the groups anew.
 func (c *Coordinator) Ready() error {
-	if err := c.accepts(); err != nil {
+	if err := c.acceptsNew(); err != nil {
 		return &Error{"Ready", "", NotApplied, err}
 	}
 	for _, g := range c.groups {
