@@ -2,9 +2,12 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -139,7 +142,7 @@ func TestAnOlderCopyOfADirectoryTakesNoPart(t *testing.T) {
 	three := cluster.Node(3)
 	three.Kill()
 	backup := t.TempDir()
-	require.NoError(t, os.CopyFS(backup, os.DirFS(filepath.Join(three.Dir(), "."))))
+	copyTree(t, three.Dir(), backup)
 	three.Restart()
 	require.NoError(t, cluster.WaitReady(patient(t)))
 	three.Kill()
@@ -148,13 +151,34 @@ func TestAnOlderCopyOfADirectoryTakesNoPart(t *testing.T) {
 	three.Kill()
 
 	require.NoError(t, os.RemoveAll(three.Dir()))
-	require.NoError(t, os.CopyFS(three.Dir(), os.DirFS(backup)))
+	copyTree(t, backup, three.Dir())
 	three.Restart()
 	refused := refusedFor(t, patient(t), three, coordinator.RefusedOlder)
 	require.Contains(t, refused.Detail, "was met, this is start 2")
 	lease, err := cluster.Node(1).Coordinator().Acquire(patient(t), "job")
 	require.NoError(t, err, "the others are not disturbed")
 	require.NoError(t, lease.Release(patient(t)))
+}
+
+// copyTree copies a directory with its links, which os.CopyFS refuses before
+// Go 1.25.
+func copyTree(t *testing.T, from, to string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		copied := filepath.Join(to, strings.TrimPrefix(path, from))
+		switch {
+		case d.IsDir():
+			return os.MkdirAll(copied, 0o700)
+		case d.Type()&fs.ModeSymlink != 0:
+			target, err := os.Readlink(path)
+			return errors.Join(err, os.Symlink(target, copied))
+		}
+		data, err := os.ReadFile(path)
+		return errors.Join(err, os.WriteFile(copied, data, 0o600))
+	}))
 }
 
 // Two names that lead to each other's host, as after a mistake in Peers or
