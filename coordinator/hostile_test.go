@@ -131,7 +131,7 @@ func TestHostileConnectionsCostNoLease(t *testing.T) {
 	require.NoError(t, err)
 	stranger := &tls.Config{Certificates: []tls.Certificate{pair}, InsecureSkipVerify: true, NextProtos: []string{"palisade-messages/1"}}
 
-	heap, goroutines := heapInUse(), runtime.NumGoroutine()
+	heap, goroutines := coordinator.HeapInUse(), runtime.NumGoroutine()
 	silent := &silentCrowd{}
 	defer silent.close()
 	var met, peak atomic.Int64
@@ -144,7 +144,7 @@ func TestHostileConnectionsCostNoLease(t *testing.T) {
 			for n := met.Add(1); n <= int64(*hostileConnections); n = met.Add(1) {
 				a.attack(addresses[n%3])
 				if n%1000 == 0 {
-					peak.Store(max(peak.Load(), int64(heapInUse())))
+					peak.Store(max(peak.Load(), int64(coordinator.HeapInUse())))
 				}
 			}
 		}()
@@ -180,13 +180,5 @@ func TestHostileConnectionsCostNoLease(t *testing.T) {
 		runtime.Gosched()
 		return runtime.NumGoroutine() <= goroutines+8 // engine and links start a few as they need them
 	}))
-	require.Less(t, heapInUse(), heap+16<<20, "memory when it is over")
-}
-
-// heapInUse returns the bytes of the heap that are in use.
-func heapInUse() uint64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
+	require.Less(t, coordinator.HeapInUse(), heap+16<<20, "memory when it is over")
 }
