@@ -136,21 +136,23 @@ func (w *ward) begin(node int) (end func() (gap, control time.Duration)) {
 	}
 }
 
-// terms returns the sum of the terms of all groups, as a node knows them: each
-// election and each move of a leadership raises it.
-func (w *ward) terms(node int) uint64 {
-	sum := uint64(0)
+// terms returns the terms of all groups, as a node knows them: each election
+// and each move of a leadership raises one.
+func (w *ward) terms(node int) []uint64 {
+	var terms []uint64
 	for _, g := range w.c.Node(node).Coordinator().Status().Groups {
-		sum += g.Term
+		terms = append(terms, g.Term)
 	}
-	return sum
+	return terms
 }
 
 // Three nodes that work are restarted one by one, ten times. Those that are not
-// being restarted lose no lease, and no group keeps them waiting for longer
-// than two elections: one because its leader has gone, and one more if the
-// first comes to nothing. What a busy machine adds is measured at the same
-// time, on a cluster of one that has no elections.
+// being restarted lose no lease, and no group has more than two elections or
+// moves of its leadership because of one restart. That is counted. How long the
+// others wait for a free key meanwhile is logged beside the time of two
+// elections; what fails is twice that and what a cluster of one, which has no
+// elections, was kept waiting by the machine, because three nodes on a busy
+// machine are not slow at the same time as one.
 func TestTenRollingRestartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	var opts []locktest.Option
@@ -169,17 +171,20 @@ func TestTenRollingRestartsUnderLoad(t *testing.T) {
 			w.c.Node(node).Restart()
 			require.NoError(t, w.c.Node(node).Coordinator().WaitReady(patient(t)))
 			gap, control := end()
-			raised := w.terms(other) - terms
-			t.Logf("roll %d, node %d: gap %v, control %v, %d terms in %d groups", roll, node, gap, control, raised, locktest.Groups)
-			longest, noise, elections = max(longest, gap), max(noise, control), elections+raised
+			for i, term := range w.terms(other) {
+				raised := term - terms[i]
+				require.LessOrEqual(t, raised, uint64(2), "roll %d, node %d: elections of group %d", roll, node, i+1)
+				elections += raised
+			}
+			t.Logf("roll %d, node %d: gap %v, control %v", roll, node, gap, control)
+			longest, noise = max(longest, gap), max(noise, control)
 			w.untouched(node)
 			w.join(node)
 		}
 	}
 	t.Logf("%d restarts: longest gap %v, of the control %v, two elections %v; terms raised %d times in %d groups", 3*rolls, longest, noise, 2*electionMax, elections, locktest.Groups)
-	require.LessOrEqual(t, longest, 2*electionMax+noise, "two elections, and what the machine adds")
+	require.LessOrEqual(t, longest, 2*2*electionMax+noise)
 	require.NotZero(t, elections, "no restarted node led a group")
-	require.LessOrEqual(t, elections, uint64(2*3*rolls*locktest.Groups))
 	w.untouched(0)
 	for node := 1; node <= 3; node++ {
 		s := w.c.Node(node).Coordinator().Status()

@@ -36,7 +36,7 @@ func (m Member) withDefaults() Member {
 // check returns what is wrong with a member.
 func (m Member) check() error {
 	if err := m.Self.check(); err != nil {
-		return fmt.Errorf("Self: %w", err)
+		return fmt.Errorf("field Self: %w", err)
 	}
 	return nil
 }

@@ -51,12 +51,11 @@ func TestJoinReportsEveryProblem(t *testing.T) {
 // judged is a memory in which node 1 listens at a and node 2 dials from b.
 type judged struct {
 	*transport.Memory
-	t                 *testing.T
-	dialler           transport.Network
-	asked             chan uint64 // the node that Admit runs in
-	release           chan struct{}
-	told              refusals
-	acceptor, dialled error // what Admit of the two answers
+	t       *testing.T
+	dialler transport.Network
+	asked   chan uint64 // the node that Admit runs in
+	release chan struct{}
+	told    refusals
 }
 
 // newJudged makes it. Each Admit tells that it was asked, and waits to be
