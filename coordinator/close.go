@@ -190,10 +190,16 @@ func (c *Coordinator) successor(g *group) statemachine.NodeID {
 // with an error or nil. An engine that could not be stopped still uses it:
 // then it stays open, and the directory locked, until the process ends.
 func (c *Coordinator) stopStores(engine error) error {
+	if c.endGreeting != nil {
+		c.endGreeting()
+	}
 	if errors.Is(engine, raftnode.ErrStillRunning) {
 		return nil
 	}
-	errs := []error{c.closeNetwork()}
+	var errs []error
+	if c.network != nil {
+		errs = append(errs, c.network.Close())
+	}
 	if c.store != nil {
 		errs = append(errs, c.store.Close())
 	}

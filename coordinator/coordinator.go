@@ -31,11 +31,12 @@ type Coordinator struct {
 	node     *raftnode.Node
 	gate     *admission.Gate // nil for a single node
 	network  io.Closer       // what the node listens and dials with, if it is its own
-	// endGreeting ends what the gate does in the background; nil without one.
-	endGreeting func()
-	groups      []*group // group i+1 is at i
-	metrics     *metrics
-	shared      *sharedRequests
+	// greet begins what the gate does in the background, endGreeting ends it;
+	// nil without a gate, and before.
+	greet, endGreeting func()
+	groups             []*group // group i+1 is at i
+	metrics            *metrics
+	shared             *sharedRequests
 
 	// life ends when the coordinator takes no more requests, with the cause.
 	life    context.Context
@@ -131,6 +132,9 @@ func (c *Coordinator) start(ctx context.Context) (err error) {
 	if c.node, err = raftnode.Open(c.nodeConfig(network)); err != nil {
 		return err
 	}
+	if c.greet != nil {
+		c.greet() // not before the logs are there: who was admitted has one
+	}
 	for _, g := range c.groups {
 		g.proposer = c.node
 		g.unavailable = c.unavailable
@@ -156,6 +160,7 @@ func (c *Coordinator) nodeConfig(network transport.Network) raftnode.Config {
 			return statemachine.Genesis{Group: g, Epoch: id.Certificate.Epoch, Members: id.Certificate.Members}
 		},
 		Election: c.cfg.ElectionTimeout, Clock: c.env.Clock, Logger: c.cfg.Logger,
+		Founded:         len(c.cfg.Peers) > 1 && id.Peers.Admitted(),
 		Sink:            func(g statemachine.GroupID) raftnode.Sink { return c.groups[g-1] },
 		SnapshotEntries: c.env.SnapshotEntries,
 		Gauge:           c.env.Gauge, FS: c.env.LogFS,

@@ -243,6 +243,19 @@ func TestS146AMemberWithBrokenDataFoundsNothing(t *testing.T) {
 		}
 	}
 
+	// Whoever kept only what says who it is would vote a second time.
+	for _, lost := range [][]string{{"raft"}, {"raft", "machines"}, {"raft", "machines", "peers.json"}} {
+		kept := t.TempDir()
+		copyTree(t, three.Dir(), kept)
+		for _, name := range lost {
+			require.NoError(t, os.RemoveAll(filepath.Join(three.Dir(), name)))
+		}
+		_, err := coordinator.Open(context.Background(), cfg)
+		require.ErrorIs(t, err, coordinator.ErrDirectoryDamaged, "without %v", lost)
+		require.NoError(t, os.RemoveAll(three.Dir()))
+		copyTree(t, kept, three.Dir())
+	}
+
 	require.NoError(t, os.RemoveAll(three.Dir()))
 	three.Restart()
 	_, err := three.Coordinator().Acquire(soon(t), "job")

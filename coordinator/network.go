@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"time"
 
 	"github.com/palisade-go/palisade/coordinator/internal/admission"
 	"github.com/palisade-go/palisade/coordinator/internal/identity"
@@ -30,9 +31,12 @@ func (c *Coordinator) checkListen(ctx context.Context) error {
 	return inOneLine([]error{err, identity.CheckFree(c.cfg.Dir)})
 }
 
+// greetAgain is how often a peer that said yes is asked again. It costs a
+// handshake, and makes Status tell who is reached.
+const greetAgain = 10 * time.Second
+
 // openNetwork returns what the engine sends with: a private network for a
-// single node, and otherwise the one of the process behind the gate, which
-// begins to greet the peers.
+// single node, and otherwise the one of the process behind the gate.
 func (c *Coordinator) openNetwork() (transport.Network, error) {
 	if len(c.cfg.Peers) == 1 {
 		alone := transport.NewMemory(0)
@@ -45,22 +49,24 @@ func (c *Coordinator) openNetwork() (transport.Network, error) {
 	}
 	c.gate = admission.New(admission.Config{
 		Self: c.hello(), Addresses: addresses, Peers: c.identity.Peers,
-		Retry: c.cfg.ElectionTimeout / 4, Logger: c.cfg.Logger,
+		Retry: c.cfg.ElectionTimeout / 4, Again: greetAgain, Logger: c.cfg.Logger,
 		Fail: func(r *transport.RefusedError) { c.fail(c.refusal(r)) },
 	})
 	inner, err := c.join(c.gate.Member())
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	greeted := make(chan struct{})
-	go func() {
-		defer close(greeted)
-		c.gate.Run(ctx, inner)
-	}()
-	c.endGreeting = func() {
-		cancel()
-		<-greeted
+	c.greet = func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		greeted := make(chan struct{})
+		go func() {
+			defer close(greeted)
+			c.gate.Run(ctx, inner)
+		}()
+		c.endGreeting = func() {
+			cancel()
+			<-greeted
+		}
 	}
 	return c.gate.Network(inner), nil
 }
@@ -97,16 +103,4 @@ func (c *Coordinator) listen() string {
 		return c.cfg.Peers[c.cfg.NodeID]
 	}
 	return c.cfg.Listen
-}
-
-// closeNetwork ends the greeting and what this node listened and dialled
-// with.
-func (c *Coordinator) closeNetwork() error {
-	if c.endGreeting != nil {
-		c.endGreeting()
-	}
-	if c.network == nil {
-		return nil
-	}
-	return c.network.Close()
 }

@@ -46,6 +46,9 @@ const (
 	RefusedHandshake RefusalReason = "handshake"
 	// RefusedStorage: whom a node met could not be written to its directory.
 	RefusedStorage RefusalReason = "storage"
+	// RefusedPeerFailed: the peer itself was refused for ever, and takes no
+	// part.
+	RefusedPeerFailed RefusalReason = "peer failed"
 	// RefusedOther: see the detail.
 	RefusedOther RefusalReason = "other"
 )
@@ -56,11 +59,12 @@ var refusals = map[transport.Code]struct {
 	advice string
 }{
 	admission.CodeDirectory: {RefusedDirectory, "start the node with its own directory. If that is lost, the node's memory of its votes is lost " +
-		"with it, and no other directory can take its place under this id; if the cluster was never ready, empty all directories and start again"},
+		"with it, and no other directory can take its place under this id; if the cluster was never ready (no node says Admitted in its Status), empty all directories and start again"},
 	admission.CodeOlder:       {RefusedOlder, "start the node with its latest directory; a copy or a backup of a directory can't be used"},
 	admission.CodeCopy:        {RefusedCopy, "stop one of the two processes, and remove the copy of the directory"},
 	admission.CodeAddress:     {RefusedAddress, "correct Peers, or wait until the name leads to the right host"},
 	admission.CodeStranger:    {RefusedCluster, "correct Peers and NodeID"},
+	admission.CodeFailed:      {RefusedPeerFailed, "see what that node says; it has to be started with its own directory"},
 	admission.CodeStorage:     {RefusedStorage, "see the log of the node that refuses; its disk may be full or broken"},
 	transport.CodeCluster:     {RefusedCluster, "give all nodes the same Cluster, ids in Peers, Groups and Epoch; a directory keeps those it was made with"},
 	transport.CodeCertificate: {RefusedCertificate, "check that both nodes' certificates are signed by the CA that the other names, and have not expired"},
@@ -133,8 +137,8 @@ func (c *Coordinator) differences(r *transport.RefusedError) string {
 }
 
 // standing returns why this node can't be heard, as far as it lies in who
-// talks to whom: the refusals, and for a directory that is new whom it still
-// has to meet. nil: nothing is known.
+// talks to whom: the refusals, who is not reached, and for a directory that is
+// new whom it still has to meet. nil: nothing is known.
 func (c *Coordinator) standing() error {
 	if c.gate == nil {
 		return nil
@@ -148,6 +152,8 @@ func (c *Coordinator) standing() error {
 			problems = append(problems, c.refusal(refused))
 		case blank && s.Problem != nil:
 			problems = append(problems, fmt.Errorf("node %d has to let this new directory in: %w", s.Node, s.Problem))
+		case s.Problem != nil:
+			problems = append(problems, fmt.Errorf("node %d is not reached: %w", s.Node, s.Problem))
 		case blank && !s.Agreed:
 			problems = append(problems, fmt.Errorf("node %d has to let this new directory in: it has not answered yet", s.Node))
 		}

@@ -51,7 +51,9 @@ func TestAdmit(t *testing.T) {
 		{"another directory", peer(2, func(p *transport.Peer) { p.Directory, p.Incarnation = [16]byte{77}, 1 }), CodeDirectory,
 			"node 2 came with directory 02000000000000000000000000000000 before, now with 4d000000000000000000000000000000"},
 		{"a node that is not a member", peer(9, same), CodeStranger, "node 9 is not a member"},
-		{"one that says it is this node", peer(1, same), CodeCopy, "it says that it is node 1, as this one does"},
+		{"one that says it is this node", peer(1, same), CodeAddress, "here is node 1 already, with another directory"},
+		{"one from a copy of this directory", peer(1, func(p *transport.Peer) { p.Directory = n.identity.Directory }), CodeCopy,
+			"here is node 1 already: two run from copies of one directory"},
 		{"another node at the address of node 3", peer(2, func(p *transport.Peer) {
 			p.Incarnation, p.Start, p.Accepted, p.Address = 6, [16]byte{10}, false, address(3)
 		}), CodeAddress, "at node-3:1, the address of node 3, there is node 2"},
@@ -93,7 +95,7 @@ func TestNobodyIsAdmittedWhoCanNotBeWrittenDown(t *testing.T) {
 func TestOnlyRefusalsForEverStopANode(t *testing.T) {
 	for code, forEver := range map[transport.Code]bool{
 		CodeDirectory: true, CodeOlder: true, CodeCopy: true,
-		CodeAddress: false, CodeStranger: false, CodeStorage: false, transport.CodeCluster: false,
+		CodeAddress: false, CodeStranger: false, CodeStorage: false, CodeFailed: false, transport.CodeCluster: false,
 		transport.CodeCertificate: false, transport.CodeIdentity: false, transport.CodeProtocol: false,
 		transport.CodeHandshake: false, transport.CodeLinks: false, transport.CodeAdmit: false,
 	} {

@@ -18,6 +18,8 @@ const (
 	CodeStranger transport.Code = 261
 	// CodeStorage: what was met could not be written.
 	CodeStorage transport.Code = 262
+	// CodeFailed: the node that refuses was itself refused for ever.
+	CodeFailed transport.Code = 263
 )
 
 // final reports whether a peer's refusal with this code is for ever: two

@@ -17,7 +17,7 @@
 //	  |                                        |
 //	  |  a peer has met another directory      |  a peer has met a newer start
 //	  v  or start of this node                 v  or another directory
-//	failed                                   failed
+//	failed                                   failed    (no frame passes any more)
 //
 // Invariants:
 //
@@ -26,10 +26,15 @@
 //     that lost it is refused by every one of them, for ever.
 //  3. Frames pass only between an admitted node and the newest start of a peer.
 //
-// What it can't see: a copy of a running directory that starts for the first
-// time counts as the node's newest start, and the running node is then refused.
-// A virtual machine that is set back and goes on without a new start of the
-// process is not seen at all.
+// What it can't see:
+//
+//   - a copy of a directory that was taken while its node ran, as a snapshot of
+//     a volume is: it counts as the node's next start;
+//   - an older copy, by a peer that never met the later starts. So every peer
+//     is greeted at every start, and again now and then;
+//   - two processes from copies of one directory in two halves of a partition;
+//   - a virtual machine that is set back and goes on without a new start of
+//     the process.
 //
 // Package coordinator is the only caller. The handshake itself is package
 // transport's.

@@ -23,13 +23,12 @@ type Config struct {
 	Addresses map[statemachine.NodeID]string
 	// Peers is where those met are noted.
 	Peers *identity.Peers
-	// Retry is the time between two greetings of a peer, while this node is
-	// blank.
-	Retry time.Duration
+	// Retry is the time after which a peer is greeted again that did not say
+	// yes, and Again after which one is that did.
+	Retry, Again time.Duration
 	// Logger is told when what a peer says changes.
 	Logger *slog.Logger
-	// Fail is called when a peer has refused this node for ever, at most once
-	// and not concurrently with itself.
+	// Fail is called when a peer has refused this node for ever, at most once.
 	Fail func(*transport.RefusedError)
 }
 
@@ -39,7 +38,8 @@ type Gate struct {
 	nodeAt map[string]statemachine.NodeID // by address
 
 	admitted chan struct{} // closed when frames may pass; by admit
-	failed   sync.Once
+	failed   chan struct{} // closed when a peer has refused this node for ever; by fail
+	fail     sync.Once
 
 	mu    sync.Mutex
 	peers map[statemachine.NodeID]*peer // all but this node
@@ -54,7 +54,7 @@ type peer struct {
 // New returns the gate of a node. An admitted directory's is open.
 func New(cfg Config) *Gate {
 	g := &Gate{
-		cfg: cfg, nodeAt: map[string]statemachine.NodeID{}, admitted: make(chan struct{}),
+		cfg: cfg, nodeAt: map[string]statemachine.NodeID{}, admitted: make(chan struct{}), failed: make(chan struct{}),
 		peers: map[statemachine.NodeID]*peer{},
 	}
 	for node, address := range cfg.Addresses {
@@ -84,6 +84,17 @@ func (g *Gate) Admitted() bool {
 	}
 }
 
+// hasFailed reports whether a peer has refused this node for ever. Then it
+// takes no part any more: nothing is dialled, sent, received or admitted.
+func (g *Gate) hasFailed() bool {
+	select {
+	case <-g.failed:
+		return true
+	default:
+		return false
+	}
+}
+
 // admit judges a peer whose certificate and cluster are in order. It notes
 // what it met before it says yes.
 func (g *Gate) admit(p transport.Peer) error {
@@ -93,13 +104,14 @@ func (g *Gate) admit(p transport.Peer) error {
 	}
 	if g.peers[node] == nil {
 		if p.Node == g.cfg.Self.Node {
-			return refuse(CodeCopy, "it says that it is node %d, as this one does", node)
+			return g.sameNode(p)
 		}
 		return refuse(CodeStranger, "node %d is not a member", node)
 	}
-	met := identity.Acquaintance{
-		Directory: p.Directory, Incarnation: statemachine.Incarnation(p.Incarnation), Start: p.Start,
+	if g.hasFailed() {
+		return refuse(CodeFailed, "node %d takes no part: a peer has refused it for ever", g.cfg.Self.Node)
 	}
+	met := acquaintance(p)
 	err := g.cfg.Peers.Meet(node, met, func(before identity.Acquaintance, known bool) error {
 		if !known {
 			return nil
@@ -112,6 +124,19 @@ func (g *Gate) admit(p transport.Peer) error {
 		return refuse(CodeStorage, "this node can't write down whom it met: %w", err)
 	}
 	return err
+}
+
+// sameNode refuses one that says it is this node: this very process, reached
+// under a peer's address, or another.
+func (g *Gate) sameNode(p transport.Peer) error {
+	self := g.cfg.Self
+	switch {
+	case p.Start == self.Start:
+		return refuse(CodeAddress, "node %d has reached itself", self.Node)
+	case p.Directory != self.Directory:
+		return refuse(CodeAddress, "here is node %d already, with another directory", self.Node)
+	}
+	return refuse(CodeCopy, "here is node %d already: two run from copies of one directory", self.Node)
 }
 
 // follows says whether a start of a node may come after the newest that was
@@ -166,9 +191,26 @@ func (g *Gate) dialled(address string, err error) {
 	case wasRefused && err == nil:
 		g.cfg.Logger.Info("this node and a peer talk to one another again", "peer", node)
 	}
-	if isRefused && refused.ByPeer && final(refused.Code) {
-		g.failed.Do(func() { g.cfg.Fail(refused) })
+	if isRefused && refused.ByPeer && final(refused.Code) && g.counts(refused.Peer) {
+		g.fail.Do(func() {
+			close(g.failed)
+			g.cfg.Fail(refused)
+		})
 	}
+}
+
+// counts reports whether a peer's refusal for ever counts. One that lost its
+// directory, or runs from an older copy, lacks the memory for it: it must not
+// stop a node that is in order.
+func (g *Gate) counts(p transport.Peer) bool {
+	node := statemachine.NodeID(p.Node)
+	before, known := g.cfg.Peers.Met(node)
+	return !known || follows(node, before, acquaintance(p)) == nil
+}
+
+// acquaintance is what is remembered of a peer.
+func acquaintance(p transport.Peer) identity.Acquaintance {
+	return identity.Acquaintance{Directory: p.Directory, Incarnation: statemachine.Incarnation(p.Incarnation), Start: p.Start}
 }
 
 // Standing is how this node stands with a peer.

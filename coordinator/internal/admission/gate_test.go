@@ -86,7 +86,7 @@ func (w *town) open(id statemachine.NodeID, dir string) *node {
 			Incarnation: uint64(who.Incarnation), Start: who.Start, Protocol: transport.Versions{Lowest: 1, Highest: 1},
 		},
 		Addresses: map[statemachine.NodeID]string{1: address(1), 2: address(2), 3: address(3)},
-		Peers:     who.Peers, Retry: time.Millisecond, Logger: slog.New(slog.NewTextHandler(n.log, nil)),
+		Peers:     who.Peers, Retry: time.Millisecond, Again: time.Millisecond, Logger: slog.New(slog.NewTextHandler(n.log, nil)),
 		Fail: func(r *transport.RefusedError) { n.failed <- r },
 	})
 	n.inner, err = w.network.Join(n.gate.Member())
@@ -255,6 +255,118 @@ func TestTwoProcessesFromCopiesOfOneDirectory(t *testing.T) {
 	_, err := second.dial(2)
 	require.ErrorIs(t, err, transport.ErrRefused)
 	require.Equal(t, CodeCopy, await(t, second.failed, "the refusal").Code)
+}
+
+// Node 2 met later starts of node 1 than node 3 did. The older copy that node 2
+// refuses must not go on with node 3, which can't know.
+func TestANodeThatWasRefusedForEverTakesNoPart(t *testing.T) {
+	w := newTown(t)
+	dirs := w.born()
+	two, three := w.start(2, dirs[1]), w.open(3, dirs[2])
+	defer three.stopIdentity()
+	listener, err := three.outer.Listen(address(3), three)
+	require.NoError(t, err)
+	defer listener.Close()
+	old := copyOf(t, dirs[0])
+	for range 2 {
+		one := w.open(1, dirs[0])
+		one.send(2, "hello")
+		require.Equal(t, "hello", await(t, two.got, "a frame"))
+		one.stopIdentity()
+	}
+	one := w.open(1, old)
+	defer one.stopIdentity()
+	link, err := one.dial(3)
+	require.NoError(t, err)
+	require.NoError(t, link.Send([]byte("before")))
+	require.Equal(t, "before", await(t, three.got, "a frame"))
+	back, err := three.dial(1)
+	require.ErrorIs(t, err, transport.ErrUnreachable, "node 1 does not listen yet")
+	require.Nil(t, back)
+	listener, err = one.outer.Listen(address(1), one)
+	require.NoError(t, err)
+	defer listener.Close()
+	back, err = three.dial(1)
+	require.NoError(t, err)
+	defer back.Close()
+
+	_, err = one.dial(2)
+	require.ErrorIs(t, err, transport.ErrRefused)
+	require.Equal(t, CodeOlder, await(t, one.failed, "the refusal").Code)
+	require.ErrorIs(t, link.Send([]byte("a vote")), errFailed)
+	require.NoError(t, link.Close())
+	_, err = one.dial(3)
+	require.ErrorIs(t, err, errFailed)
+	for back.Send([]byte("a vote")) == nil { // until node 1 has broken the link
+		runtimeYield()
+	}
+	require.Empty(t, one.got)
+	_, err = three.dial(1)
+	var refused *transport.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, CodeFailed, refused.Code)
+	require.Empty(t, three.failed, "that is not for ever")
+}
+
+// The name of node 2 leads to node 1 itself, as a stale name service may say.
+func TestANodeThatReachesItselfGoesOn(t *testing.T) {
+	w := newTown(t)
+	n := w.open(1, w.born()[0])
+	defer n.stopIdentity()
+	n.gate.nodeAt = map[string]statemachine.NodeID{"name-of-2:1": 2, address(1): 1, address(3): 3}
+	listener, err := n.outer.Listen("name-of-2:1", n)
+	require.NoError(t, err)
+	defer listener.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err = n.outer.Dial(ctx, address(1), "name-of-2:1", transport.Messages)
+	var refused *transport.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, CodeAddress, refused.Code)
+	require.Contains(t, refused.Reason, "node 1 has reached itself")
+	require.Empty(t, n.failed)
+}
+
+// Node 3 lost its directory, and met a wrong one of node 1 before node 2 could
+// tell. It has not the memory to stop node 1.
+func TestAMemberThatLostItsDirectoryStopsNobody(t *testing.T) {
+	w := newTown(t)
+	dirs := w.born()
+	lost := w.start(3, t.TempDir())
+	wrong := w.start(1, t.TempDir())
+	await(t, reached(wrong, 3), "node 1 to reach node 3")
+	wrong.stop()
+	one := w.start(1, dirs[0])
+	_, err := one.dial(3)
+	var refused *transport.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.True(t, refused.ByPeer)
+	require.Equal(t, CodeDirectory, refused.Code)
+	require.Empty(t, one.failed)
+	require.Empty(t, lost.failed, "two that refuse each other: neither can tell who is right")
+	w.start(2, dirs[1])
+	refused = await(t, lost.failed, "the refusal of node 3")
+	require.Equal(t, CodeDirectory, refused.Code)
+	require.EqualValues(t, 2, refused.Peer.Node)
+}
+
+func TestStandingsFollowAPeerThatNothingIsSentTo(t *testing.T) {
+	w := newTown(t)
+	dirs := w.born()
+	one, two := w.start(1, dirs[0]), w.start(2, dirs[1])
+	await(t, reached(one, 2), "node 1 to reach node 2")
+	two.stop()
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		for one.gate.Standings()[0].Agreed {
+			runtimeYield()
+		}
+	}()
+	await(t, gone, "node 1 to see that node 2 has gone")
+	require.ErrorIs(t, one.gate.Standings()[0].Problem, transport.ErrUnreachable)
+	w.start(2, dirs[1])
+	await(t, reached(one, 2), "node 1 to reach node 2 again")
 }
 
 func TestFramesOfAnEarlierStartBreakTheirLink(t *testing.T) {

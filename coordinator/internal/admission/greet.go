@@ -12,28 +12,36 @@ import (
 // greetMax bounds one greeting.
 const greetMax = 5 * time.Second
 
-// Run greets all peers until each has said yes, then opens the gate. It
-// returns then, at once if the gate is open, or when ctx ends. inner is the
-// network that the Member has joined.
+// Run greets all peers, opens the gate once each has said yes, and goes on to
+// greet them now and then, so that Standings tell how things are, and a node
+// that should not run learns it also from a peer that it has nothing to say
+// to. It returns when ctx ends or a peer has refused this node for ever. inner
+// is the network that the Member has joined.
 //
 // A peer that says no is asked again all the same: most reasons pass, like an
 // address that is about to be corrected.
 func (g *Gate) Run(ctx context.Context, inner transport.Network) {
-	if g.Admitted() {
-		return
-	}
-	var greeting sync.WaitGroup
+	var first, greeting sync.WaitGroup
 	for node := range g.peers {
+		first.Add(1)
 		greeting.Add(1)
 		go func() {
 			defer greeting.Done()
-			g.greet(ctx, inner, node)
+			agreed := sync.OnceFunc(first.Done)
+			defer agreed() // or the wait for all would never end
+			g.greet(ctx, inner, node, agreed)
 		}()
 	}
+	first.Wait()
+	if ctx.Err() == nil && !g.hasFailed() && !g.Admitted() {
+		g.open(ctx)
+	}
 	greeting.Wait()
-	retry := time.NewTicker(g.cfg.Retry)
-	defer retry.Stop()
-	for ctx.Err() == nil {
+}
+
+// open notes that every peer has let this node in, and opens the gate.
+func (g *Gate) open(ctx context.Context) {
+	for {
 		err := g.cfg.Peers.Admit()
 		if err == nil {
 			g.cfg.Logger.Info("every peer has let this node in")
@@ -41,18 +49,15 @@ func (g *Gate) Run(ctx context.Context, inner transport.Network) {
 			return
 		}
 		g.cfg.Logger.Error("that this node was let in can't be written down", "err", err)
-		select {
-		case <-retry.C:
-		case <-ctx.Done():
+		if !g.pause(ctx, g.cfg.Retry) {
+			return
 		}
 	}
 }
 
-// greet dials one peer until it says yes or ctx ends.
-func (g *Gate) greet(ctx context.Context, inner transport.Network, node statemachine.NodeID) {
+// greet dials one peer again and again, and tells of each yes.
+func (g *Gate) greet(ctx context.Context, inner transport.Network, node statemachine.NodeID, agreed func()) {
 	self, to := g.cfg.Addresses[statemachine.NodeID(g.cfg.Self.Node)], g.cfg.Addresses[node]
-	retry := time.NewTicker(g.cfg.Retry)
-	defer retry.Stop()
 	for {
 		bounded, cancel := context.WithTimeout(ctx, greetMax)
 		link, err := inner.Dial(bounded, self, to, transport.Messages)
@@ -60,15 +65,28 @@ func (g *Gate) greet(ctx context.Context, inner transport.Network, node statemac
 		if ctx.Err() == nil {
 			g.dialled(to, err)
 		}
+		pause := g.cfg.Retry
 		if err == nil {
 			// Nothing is sent over it; the next dial finds the way again.
 			_ = link.Close()
-			return
+			agreed()
+			pause = g.cfg.Again
 		}
-		select {
-		case <-retry.C:
-		case <-ctx.Done():
+		if !g.pause(ctx, pause) {
 			return
 		}
 	}
+}
+
+// pause waits; false: it is over.
+func (g *Gate) pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-g.failed:
+	case <-ctx.Done():
+	}
+	return false
 }

@@ -16,7 +16,7 @@ type network struct {
 
 // Network returns the network as the engine may use it: a dial waits until
 // this node is admitted, and frames that come before are dropped, as are those
-// of a peer's earlier starts. inner is the one that the gate's Member has
+// of a peer's earlier starts. Nothing passes once the node has failed. inner is the one that the gate's Member has
 // joined.
 func (g *Gate) Network(inner transport.Network) transport.Network {
 	return &network{Network: inner, gate: g}
@@ -34,10 +34,33 @@ func (n *network) Dial(ctx context.Context, from, to string, kind transport.Kind
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	if n.gate.hasFailed() {
+		return nil, errFailed
+	}
 	link, err := n.Network.Dial(ctx, from, to, kind)
 	n.gate.dialled(to, err)
-	return link, err
+	if err != nil {
+		return nil, err
+	}
+	return &gatedLink{Link: link, gate: n.gate}, nil
 }
+
+// gatedLink takes no frames once the node has failed.
+type gatedLink struct {
+	transport.Link
+	gate *Gate
+}
+
+// Send implements transport.Link.
+func (l *gatedLink) Send(frame []byte) error {
+	if l.gate.hasFailed() {
+		return errFailed
+	}
+	return l.Link.Send(frame)
+}
+
+// errFailed says that a peer has refused this node for ever.
+var errFailed = errors.New("admission: this node takes no part any more")
 
 // doorkeeper stands before what receives frames.
 type doorkeeper struct {
@@ -50,6 +73,9 @@ var errBlank = errors.New("admission: this node has not been admitted")
 
 // Receive implements transport.Handler.
 func (d *doorkeeper) Receive(from transport.Peer, kind transport.Kind, frame []byte) error {
+	if d.gate.hasFailed() {
+		return errFailed
+	}
 	if err := d.gate.current(from); err != nil {
 		return err
 	}

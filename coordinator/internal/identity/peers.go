@@ -57,7 +57,7 @@ func openPeers(dir string) (*Peers, error) {
 	path := filepath.Join(dir, peersFile)
 	data, err := readBounded(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := mayLack(dir, peersFile, MachinesDir, RaftDir); err != nil {
+		if err := mayLack(dir, peersFile, incarnationFile, MachinesDir, RaftDir); err != nil {
 			return nil, err
 		}
 		return p, p.write(false, p.met)
@@ -133,18 +133,18 @@ func (p *Peers) Met(node statemachine.NodeID) (Acquaintance, bool) {
 
 // Meet notes a member's newest start. Whether it may follow the one that was
 // noted before is for the caller to judge, in judge, which is called with
-// that one and with no other Meet at the same time. On failure, which may be
+// that one; one that changes something is alone meanwhile. On failure, which may be
 // judge's, nothing has changed.
 func (p *Peers) Meet(node statemachine.NodeID, a Acquaintance, judge func(before Acquaintance, known bool) error) error {
+	if before, known := p.Met(node); known && before == a {
+		return judge(before, known) // nothing to write, so no wait for who writes
+	}
 	p.writing.Lock()
 	defer p.writing.Unlock()
 	admitted, met := p.now()
 	before, known := met[node]
 	if err := judge(before, known); err != nil {
 		return err
-	}
-	if known && before == a {
-		return nil
 	}
 	met = maps.Clone(met)
 	met[node] = a

@@ -112,3 +112,13 @@ func TestDamagedPeersAreNamed(t *testing.T) {
 		})
 	}
 }
+
+// Without the stores a directory has lost what made it the one that was met.
+func TestPeersAreMissedAlsoWhenTheStoresAreGone(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, mustOpen(t, dir).Close())
+	remove(peersFile)(t, dir)
+	_, err := Open(dir, 1, certificate())
+	require.ErrorIs(t, err, ErrDamaged)
+	require.ErrorContains(t, err, peersFile)
+}

@@ -43,6 +43,10 @@ type Config struct {
 	Listen string
 	// Network carries the messages. Its Receive tells the node that sent.
 	Network transport.Network
+	// Founded says that this directory has taken part before, so that each
+	// group must have a log here. Default: one without a log is new, unless the
+	// store has applied something.
+	Founded bool
 	// Store keeps the machines of all groups. It is not closed by Close.
 	Store *pebblestore.Store
 	// Genesis is how each group began.

@@ -157,7 +157,7 @@ func (n *Node) startReplica(r *replica) error {
 	if err != nil {
 		return startError(n.cfg.Dir, err)
 	}
-	if !born && r.counters.applied.Load() > 0 {
+	if !born && (n.cfg.Founded || r.counters.applied.Load() > 0) {
 		return n.noLog(r)
 	}
 	// A replica that was started before is started without members: the

@@ -33,6 +33,7 @@ type stream struct {
 	step     time.Duration // E/10: the first pause, and how long a batch waits for a dial
 	pause    time.Duration // after the next dial that fails
 	next     time.Time     // when to dial again
+	broke    time.Time     // when the last link broke
 	told     map[uint64]bool
 }
 
@@ -61,7 +62,7 @@ func (s *stream) SendMessageBatch(batch raftpb.MessageBatch) error {
 	if err := s.out.sendBatch(batch); err != nil {
 		s.disconnect()
 		s.dropped(batch)
-		s.begin()
+		s.again()
 	}
 	return nil
 }
@@ -99,6 +100,19 @@ func (s *stream) begin() {
 		link, err := s.dial(s.ctx)
 		done <- dialled{link, err}
 	}()
+}
+
+// again dials after a link broke: at once, unless the one before it broke just
+// now too. A peer that accepts and then breaks every link must not be dialled
+// for every batch.
+func (s *stream) again() {
+	now := time.Now()
+	if now.Sub(s.broke) < s.step {
+		s.failed()
+	} else {
+		s.begin()
+	}
+	s.broke = now
 }
 
 // failed puts the next dial off. Peers that lost one node at the same moment

@@ -115,6 +115,19 @@ func TestStream(t *testing.T) {
 		require.Equal(t, 6*time.Minute, s.pause, "a success makes the next pause short again")
 	})
 
+	t.Run("DialsWithPausesAPeerThatBreaksEveryLink", func(t *testing.T) {
+		dials := 0
+		s := newStream(context.Background(), long, func(context.Context) (transport.Link, error) {
+			dials++
+			return &tape{err: errors.New("broken")}, nil
+		}, func(uint64, uint64) {})
+		defer s.Close()
+		for range 1000 {
+			require.NoError(t, s.SendMessageBatch(batchOf(1)))
+		}
+		require.LessOrEqual(t, dials, 2)
+	})
+
 	t.Run("DoesNotWaitLongForASlowDial", func(t *testing.T) {
 		b := newSwitchboard()
 		s := b.stream(context.Background(), 10*time.Millisecond)

@@ -29,8 +29,8 @@ func (n *Node) checkLog() error {
 }
 
 func (n *Node) noLog(r *replica) error {
-	return fmt.Errorf("%w: group %d: the store has applied up to index %d, but %s has no log",
-		ErrTorn, r.group, r.counters.applied.Load(), n.cfg.Dir)
+	return fmt.Errorf("%w: group %d: %s has no log, but the node has taken part before (its store has applied up to index %d)",
+		ErrTorn, r.group, n.cfg.Dir, r.counters.applied.Load())
 }
 
 // checkImage refuses an image that is older than what the engine may replay:
