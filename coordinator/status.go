@@ -59,7 +59,8 @@ type Status struct {
 type PeerStatus struct {
 	NodeID  NodeID
 	Address string
-	// Reached: the last attempt succeeded. The peer may have gone since.
+	// Reached: the last attempt succeeded. Each peer is asked every 10 s, and
+	// more often while it is not reached.
 	Reached bool
 	// Err is what the last attempt met, nil if it succeeded or there was none
 	// yet; a *RefusedError if one of the two refuses the other.
