@@ -37,7 +37,7 @@ var badSettings = []badStart{
 		}
 	}), "Peers has 9 members"),
 	settings("ANodeThatIsNoPeer", func(c *coordinator.Config) { c.NodeID = 9 }, "NodeID 9 is not in Peers"),
-	settings("NoNodeID", func(c *coordinator.Config) { c.NodeID = 0 }, "NodeID 0 is not in Peers"),
+	settings("NoNodeID", func(c *coordinator.Config) { c.NodeID = 0 }, "NodeID is missing: it is required with Peers"),
 	settings("APeerZero", peers(func(p map[coordinator.NodeID]string) { p[0] = p[3]; delete(p, 3) }), "Peers has a node 0"),
 
 	settings("OneAddressTwice", peers(func(p map[coordinator.NodeID]string) { p[3] = p[2] }), "Peers[2] and Peers[3] have one address, 127.0.0.1:"),

@@ -216,7 +216,9 @@ func (c Config) validatePeers(wrong func(string, ...any)) {
 	default:
 		wrong("Peers has %d members: must be 1, 3, 5 or 7", len(c.Peers))
 	}
-	if _, ok := c.Peers[c.NodeID]; !ok {
+	if c.NodeID == 0 {
+		wrong("NodeID is missing: it is required with Peers")
+	} else if _, ok := c.Peers[c.NodeID]; !ok {
 		wrong("NodeID %d is not in Peers", c.NodeID)
 	}
 	if _, ok := c.Peers[0]; ok {
@@ -252,7 +254,7 @@ func (c Config) validateTLS(wrong func(string, ...any)) {
 		return // a single node has no network
 	}
 	if err := c.TLS.Check(c.Cluster, uint64(c.NodeID)); err != nil {
-		wrong("TLS: %w", err)
+		wrong("%w", err) // it names the field
 	}
 }
 

@@ -222,6 +222,11 @@ func (c *Coordinator) WaitReady(ctx context.Context) error {
 	return nil
 }
 
+// Done returns a channel that is closed when the coordinator takes no more
+// requests: Shutdown or Close has begun, or it had to stop by itself, which
+// Status.Err tells then. A program ends in the last case, and is started again.
+func (c *Coordinator) Done() <-chan struct{} { return c.life.Done() }
+
 // accepts returns why the coordinator takes no more requests; nil: it does.
 func (c *Coordinator) accepts() error {
 	if c.life.Err() == nil {

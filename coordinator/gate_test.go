@@ -59,6 +59,9 @@ func TestS144AMemberThatCameBackEmptyElectsNobody(t *testing.T) {
 	require.True(t, refused.ByPeer)
 	require.Equal(t, coordinator.NodeID(2), refused.Peer)
 	require.ErrorIs(t, three.Coordinator().Status().Err, coordinator.ErrRefused)
+	<-three.Coordinator().Done()
+	require.ErrorIs(t, three.Coordinator().Ready(), coordinator.ErrRefused)
+	require.NoError(t, three.Coordinator().Live())
 	_, err = three.Coordinator().Acquire(patient(t), key)
 	require.ErrorIs(t, err, coordinator.ErrClosed, "at once: it never can")
 	require.ErrorIs(t, err, coordinator.ErrRefused)
@@ -66,6 +69,11 @@ func TestS144AMemberThatCameBackEmptyElectsNobody(t *testing.T) {
 	_, err = two.Coordinator().Acquire(soon(t), key)
 	require.ErrorIs(t, err, coordinator.ErrUnavailable, "one of three is no quorum")
 	require.NoError(t, two.Coordinator().Status().Err, "node 2 goes on")
+	select {
+	case <-two.Coordinator().Done():
+		require.Fail(t, "node 2 takes no more requests")
+	default:
+	}
 	require.Zero(t, two.Coordinator().Status().Groups[0].Leader)
 
 	one.Restart()

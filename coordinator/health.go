@@ -51,6 +51,10 @@ func (c *Coordinator) liveAt(now time.Time) error {
 	return &Error{"Live", "", NotApplied, errors.Join(stuck...)}
 }
 
+// errNotCaughtUp says that a node has not caught up with a group since it was
+// opened.
+var errNotCaughtUp = errors.New("not caught up since the start")
+
 // Ready returns nil once this node has caught up with every group: it has
 // applied all that was committed before it announced itself there. It stays so
 // while the node is open and has disk space, also without a quorum: taking it
@@ -67,7 +71,7 @@ func (c *Coordinator) Ready() error {
 	}
 	for _, g := range c.groups {
 		if g.heard.Load() == neverHeard {
-			return &Error{"Ready", "", NotApplied, fmt.Errorf("group %d: %w: not caught up since the start", g.id, ErrUnavailable)}
+			return &Error{"Ready", "", NotApplied, fmt.Errorf("group %d: %w", g.id, c.unavailable(errNotCaughtUp))}
 		}
 	}
 	return nil

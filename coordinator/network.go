@@ -2,6 +2,7 @@ package coordinator
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator/internal/admission"
@@ -24,6 +25,9 @@ func (c *Coordinator) checkListen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, transport.DefaultHandshake)
 	defer cancel()
 	err := transport.CheckListen(ctx, c.cfg.Listen)
+	if err != nil {
+		err = fmt.Errorf("Listen: %w", err)
+	}
 	if err == nil {
 		return nil
 	}
@@ -50,7 +54,8 @@ func (c *Coordinator) openNetwork() (transport.Network, error) {
 	c.gate = admission.New(admission.Config{
 		Self: c.hello(), Addresses: addresses, Peers: c.identity.Peers,
 		Retry: c.cfg.ElectionTimeout / 4, Again: greetAgain, Logger: c.cfg.Logger,
-		Fail: func(r *transport.RefusedError) { c.fail(c.refusal(r)) },
+		Explain: func(r *transport.RefusedError) error { return c.refusal(r) },
+		Fail:    func(r *transport.RefusedError) { c.fail(c.refusal(r)) },
 	})
 	inner, err := c.join(c.gate.Member())
 	if err != nil {

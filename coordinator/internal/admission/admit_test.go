@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -128,7 +129,33 @@ func TestStandingsAreThoseOfTheLastDial(t *testing.T) {
 	require.Equal(t, Standing{Node: 2, Agreed: true}, n.gate.Standings()[0])
 	log := n.log.String()
 	require.Equal(t, 1, count(log, "do not talk to one another"), "%s", log)
+	require.Contains(t, log, "in other words: wrong address")
 	require.Equal(t, 1, count(log, "talk to one another again"), "%s", log)
+}
+
+// Whoever is started by hand on a wrong port is reached by nobody: the log has
+// to say so, once, and what may be behind it.
+func TestAPeerThatIsNotReachedForLongIsLogged(t *testing.T) {
+	n := newTown(t).open(1, t.TempDir())
+	defer n.stopIdentity()
+	require.NoError(t, n.gate.admit(transport.Peer{Accepted: true, Address: "elsewhere:7", Hello: transport.Hello{
+		Node: 2, Directory: [16]byte{2}, Incarnation: 1, Start: [16]byte{2},
+	}}))
+	gone := errors.New("connection refused")
+	n.gate.dialled(address(2), gone)
+	n.gate.dialled(address(2), gone)
+	require.NotContains(t, n.log.String(), "not reached", "it may be starting")
+	require.Equal(t, 10*time.Second, silentMax)
+	n.gate.peers[2].since = time.Now().Add(-silentMax)
+	n.gate.dialled(address(2), gone)
+	n.gate.dialled(address(2), gone)
+	log := n.log.String()
+	require.Equal(t, 1, count(log, "a peer is not reached"), "%s", log)
+	require.Contains(t, log, "connection refused (it calls its own address elsewhere:7)")
+	require.ErrorIs(t, n.gate.Standings()[0].Problem, gone)
+	require.ErrorContains(t, n.gate.Standings()[0].Problem, "elsewhere:7")
+	n.gate.dialled(address(2), nil)
+	require.Equal(t, 1, count(n.log.String(), "talk to one another again"))
 }
 
 func count(text, part string) int { return strings.Count(text, part) }

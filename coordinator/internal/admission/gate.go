@@ -26,7 +26,10 @@ type Config struct {
 	// Retry is the time after which a peer is greeted again that did not say
 	// yes, and Again after which one is that did.
 	Retry, Again time.Duration
-	// Logger is told when what a peer says changes.
+	// Explain says for people why one of two nodes refuses the other.
+	Explain func(*transport.RefusedError) error
+	// Logger is told when what a peer says changes, and of peers that are not
+	// reached for long.
 	Logger *slog.Logger
 	// Fail is called when a peer has refused this node for ever, at most once.
 	Fail func(*transport.RefusedError)
@@ -47,8 +50,21 @@ type Gate struct {
 
 // peer is how this node stands with another.
 type peer struct {
-	agreed  bool  // it said yes to the last dial
-	problem error // of the last dial; nil if agreed, or before the first
+	agreed  bool      // it said yes to the last dial
+	problem error     // of the last dial; nil if agreed, or before the first
+	since   time.Time // when dials began to fail; zero if they don't
+	told    bool      // that they do was logged
+	calls   string    // what it called its own address when it last dialled
+	address string    // what Addresses has for it
+}
+
+// because adds to why a peer was not reached what may be behind it: it has
+// another address for itself than this node has.
+func (p *peer) because(err error) error {
+	if p.calls == "" || p.calls == p.address {
+		return err
+	}
+	return fmt.Errorf("%w (it calls its own address %s)", err, p.calls)
 }
 
 // New returns the gate of a node. An admitted directory's is open.
@@ -60,7 +76,7 @@ func New(cfg Config) *Gate {
 	for node, address := range cfg.Addresses {
 		g.nodeAt[address] = node
 		if uint64(node) != cfg.Self.Node {
-			g.peers[node] = &peer{}
+			g.peers[node] = &peer{address: address}
 		}
 	}
 	if cfg.Peers.Admitted() {
@@ -110,6 +126,11 @@ func (g *Gate) admit(p transport.Peer) error {
 	}
 	if g.hasFailed() {
 		return refuse(CodeFailed, "node %d takes no part: a peer has refused it for ever", g.cfg.Self.Node)
+	}
+	if p.Accepted {
+		g.mu.Lock()
+		g.peers[node].calls = p.Address
+		g.mu.Unlock()
 	}
 	met := acquaintance(p)
 	err := g.cfg.Peers.Meet(node, met, func(before identity.Acquaintance, known bool) error {
@@ -172,24 +193,34 @@ func (g *Gate) current(from transport.Peer) error {
 
 // dialled notes what came of a dial, and logs it if it is news.
 func (g *Gate) dialled(address string, err error) {
-	node := g.nodeAt[address]
-	var refused *transport.RefusedError
-	isRefused := errors.As(err, &refused)
 	g.mu.Lock()
-	p := g.peers[node]
+	p := g.peers[g.nodeAt[address]]
 	if p == nil {
 		g.mu.Unlock()
 		return
 	}
-	var before *transport.RefusedError
-	wasRefused := errors.As(p.problem, &before)
+	before := *p
 	p.agreed, p.problem = err == nil, err
-	g.mu.Unlock()
 	switch {
-	case isRefused && !(wasRefused && before.Code == refused.Code && before.ByPeer == refused.ByPeer):
-		g.cfg.Logger.Warn("this node and a peer do not talk to one another", "peer", node, "refusal", refused)
-	case wasRefused && err == nil:
-		g.cfg.Logger.Info("this node and a peer talk to one another again", "peer", node)
+	case err == nil:
+		p.since, p.told = time.Time{}, false
+	case before.problem == nil:
+		p.since = time.Now()
+	}
+	var was, refused *transport.RefusedError
+	wasRefused, isRefused := errors.As(before.problem, &was), errors.As(err, &refused)
+	silent := err != nil && !isRefused && !p.told && time.Since(p.since) >= silentMax
+	p.told = p.told || silent || isRefused
+	g.mu.Unlock()
+
+	log := g.cfg.Logger.With("peer", g.nodeAt[address], "address", address)
+	switch {
+	case isRefused && !(wasRefused && was.Code == refused.Code && was.ByPeer == refused.ByPeer):
+		log.Warn("this node and a peer do not talk to one another", "err", g.cfg.Explain(refused))
+	case silent:
+		log.Warn("a peer is not reached", "err", p.because(err))
+	case err == nil && before.told:
+		log.Info("this node and a peer talk to one another again")
 	}
 	if isRefused && refused.ByPeer && final(refused.Code) && g.counts(refused.Peer) {
 		g.fail.Do(func() {
@@ -198,6 +229,10 @@ func (g *Gate) dialled(address string, err error) {
 		})
 	}
 }
+
+// silentMax is for how long a peer may not be reached before that is logged: a
+// restart takes less, as a rule.
+const silentMax = 10 * time.Second
 
 // counts reports whether a peer's refusal for ever counts. One that lost its
 // directory, or runs from an older copy, lacks the memory for it: it must not
@@ -231,7 +266,11 @@ func (g *Gate) Standings() []Standing {
 	all := make([]Standing, 0, len(g.peers))
 	for _, node := range slices.Sorted(maps.Keys(g.peers)) {
 		p := g.peers[node]
-		all = append(all, Standing{node, p.agreed, p.problem})
+		standing := Standing{Node: node, Agreed: p.agreed}
+		if p.problem != nil {
+			standing.Problem = p.because(p.problem)
+		}
+		all = append(all, standing)
 	}
 	return all
 }

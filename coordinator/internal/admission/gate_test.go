@@ -2,6 +2,7 @@ package admission
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -87,7 +88,8 @@ func (w *town) open(id statemachine.NodeID, dir string) *node {
 		},
 		Addresses: map[statemachine.NodeID]string{1: address(1), 2: address(2), 3: address(3)},
 		Peers:     who.Peers, Retry: time.Millisecond, Again: time.Millisecond, Logger: slog.New(slog.NewTextHandler(n.log, nil)),
-		Fail: func(r *transport.RefusedError) { n.failed <- r },
+		Fail:    func(r *transport.RefusedError) { n.failed <- r },
+		Explain: func(r *transport.RefusedError) error { return errors.New("in other words: " + r.Reason) },
 	})
 	n.inner, err = w.network.Join(n.gate.Member())
 	require.NoError(w.t, err)
