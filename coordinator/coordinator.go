@@ -132,8 +132,11 @@ func (c *Coordinator) start(ctx context.Context) (err error) {
 	if c.node, err = raftnode.Open(c.nodeConfig(network)); err != nil {
 		return err
 	}
+	// Not before the logs are there: whoever was admitted has one.
 	if c.greet != nil {
-		c.greet() // not before the logs are there: who was admitted has one
+		c.greet()
+	} else if err := c.identity.Peers.Admit(); err != nil {
+		return err
 	}
 	for _, g := range c.groups {
 		g.proposer = c.node
@@ -160,7 +163,7 @@ func (c *Coordinator) nodeConfig(network transport.Network) raftnode.Config {
 			return statemachine.Genesis{Group: g, Epoch: id.Certificate.Epoch, Members: id.Certificate.Members}
 		},
 		Election: c.cfg.ElectionTimeout, Clock: c.env.Clock, Logger: c.cfg.Logger,
-		Founded:         len(c.cfg.Peers) > 1 && id.Peers.Admitted(),
+		Founded:         id.Peers.Admitted(),
 		Sink:            func(g statemachine.GroupID) raftnode.Sink { return c.groups[g-1] },
 		SnapshotEntries: c.env.SnapshotEntries,
 		Gauge:           c.env.Gauge, FS: c.env.LogFS,
@@ -294,6 +297,9 @@ func (c *Coordinator) fail(cause error) {
 		return
 	}
 	c.cfg.Logger.Error("this node has to stop", "node", c.cfg.NodeID, "cause", cause)
+	if c.gate != nil {
+		c.gate.Stop() // its replicas must not vote any more, either
+	}
 	c.refuse(fmt.Errorf("%w: %w", ErrClosed, cause))
 	for _, o := range c.ownerships() {
 		o.fail(cause)

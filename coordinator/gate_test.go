@@ -168,6 +168,51 @@ func TestAnOlderCopyOfADirectoryTakesNoPart(t *testing.T) {
 	require.NoError(t, lease.Release(patient(t)))
 }
 
+// Node 2, which alone can tell, refuses an older copy of node 3. Node 1 can't
+// tell, and with the copy's vote it would forget what nodes 2 and 3 granted.
+func TestANodeThatWasRefusedForEverDoesNotVote(t *testing.T) {
+	cluster := locktest.New(t, 3)
+	one, two, three := cluster.Node(1), cluster.Node(2), cluster.Node(3)
+	key := cluster.KeyIn(1, "job")
+	three.Kill()
+	backup := t.TempDir()
+	copyTree(t, three.Dir(), backup)
+	one.Kill()
+	three.Restart() // only node 2 meets this start
+	lease, err := two.Coordinator().Acquire(patient(t), key, coordinator.WithTTL(long))
+	require.NoError(t, err)
+
+	three.Kill()
+	require.NoError(t, os.RemoveAll(three.Dir()))
+	copyTree(t, backup, three.Dir())
+	cluster.Cut(1, 2)
+	cluster.Cut(2, 1)
+	three.Restart()
+	refusedFor(t, patient(t), three, coordinator.RefusedCopy)
+	one.Restart()
+	_, err = one.Coordinator().Acquire(soon(t), key, coordinator.WithTTL(long))
+	require.ErrorIs(t, err, coordinator.ErrUnavailable)
+	require.True(t, lease.Held())
+	for _, g := range one.Coordinator().Status().Groups {
+		require.Zero(t, g.Leader)
+	}
+}
+
+// A single node has nobody who could tell.
+func TestASingleNodeThatLostItsStoresIsNotFoundedAnew(t *testing.T) {
+	dir := t.TempDir()
+	cfg := coordinator.Config{Dir: dir}
+	c, err := coordinator.Open(context.Background(), cfg)
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	for _, name := range []string{"raft", "machines"} {
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, name)))
+	}
+	_, err = coordinator.Open(context.Background(), cfg)
+	require.ErrorIs(t, err, coordinator.ErrDirectoryDamaged)
+	require.ErrorContains(t, err, dir)
+}
+
 // copyTree copies a directory with its links, which os.CopyFS refuses before
 // Go 1.25.
 func copyTree(t *testing.T, from, to string) {

@@ -29,7 +29,7 @@ func writeCertificates(t *testing.T, parent string, nodes int) string {
 	caKey := newKey(t)
 	writePEM(t, filepath.Join(dir, "ca.pem"), "CERTIFICATE", sign(t, ca, ca, caKey, caKey))
 	for node := 1; node <= nodes; node++ {
-		name, err := transport.NodeURI("worker", uint64(node))
+		name, err := transport.NodeURI("billing", uint64(node))
 		require.NoError(t, err)
 		uri, err := url.Parse(name)
 		require.NoError(t, err)

@@ -119,8 +119,8 @@ func TestAStepThatTakesTooLongIsCutShort(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	s := settings{
-		dir: t.TempDir(), cluster: "worker", key: "report", http: freeAddresses(t, 1)[0], insecure: true,
-		node: 1, peers: map[coordinator.NodeID]string{1: "127.0.0.1:1"}, step: patience, hold: 1,
+		dir: t.TempDir(), cluster: "billing", key: "report", http: freeAddresses(t, 1)[0], insecure: true,
+		node: 1, peers: map[coordinator.NodeID]string{1: "127.0.0.1:1"}, step: patience, hold: 1, groups: 1,
 	}
 	out := newTold(holds)
 	stop, end := context.WithCancel(ctx)

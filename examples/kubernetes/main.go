@@ -24,6 +24,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/palisade-go/palisade/coordinator"
 )
@@ -62,7 +63,9 @@ func run(stop context.Context, s settings, out io.Writer) error {
 		return errors.Join(err, node.Close())
 	}
 	fmt.Fprintf(out, "node %d is open\n", s.node)
-	w := &worker{node: node, key: s.key, step: s.step, out: out}
+	again := time.NewTicker(askAgainAfter)
+	defer again.Stop()
+	w := &worker{node: node, key: s.key, step: s.step, out: out, again: again.C}
 	worked := make(chan error, 1)
 	go func() { worked <- w.run(stop) }()
 	select {

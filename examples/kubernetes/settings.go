@@ -21,6 +21,8 @@ type settings struct {
 	node                         coordinator.NodeID
 	peers                        map[coordinator.NodeID]string
 	step, hold                   time.Duration
+	epoch                        uint64
+	groups                       int
 	insecure                     bool
 }
 
@@ -31,7 +33,9 @@ func parse(args []string, host string) (settings, error) {
 	var s settings
 	flags := flag.NewFlagSet("kubernetes", flag.ContinueOnError)
 	flags.StringVar(&s.dir, "dir", "", "data `directory` of this node, on a disk of its own")
-	flags.StringVar(&s.cluster, "cluster", "worker", "`name` of the cluster")
+	flags.StringVar(&s.cluster, "cluster", "billing", "`name` of the cluster, as the certificates have it")
+	flags.Uint64Var(&s.epoch, "epoch", 0, "upper part of all tokens: above all `number`s ever used when the cluster is founded anew")
+	flags.IntVar(&s.groups, "groups", coordinator.DefaultGroups, "`number` of Raft groups; never changed after the first start")
 	flags.StringVar(&s.key, "key", "report", "`key` to be held while working")
 	flags.StringVar(&s.http, "http", ":8080", "`address` of /livez and /readyz")
 	flags.StringVar(&s.tls, "tls", "", "`directory` with ca.pem, node-1.pem, node-1.key, node-2.pem, ...")
@@ -89,6 +93,7 @@ func parsePeers(text string) (map[coordinator.NodeID]string, error) {
 func (s settings) config() coordinator.Config {
 	return coordinator.Config{
 		Dir: s.dir, Cluster: s.cluster, NodeID: s.node, Peers: s.peers,
+		Epoch: s.epoch, Groups: s.groups,
 		TLS:    s.links(),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	}

@@ -49,13 +49,21 @@ func TestParse(t *testing.T) {
 	require.Equal(t, "app-4.app.prod:7500", s.peers[5])
 	require.Len(t, s.peers, 5)
 	require.Equal(t, 20*time.Second, s.hold)
+	require.Equal(t, "billing", s.config().Cluster)
+	require.Zero(t, s.config().Epoch)
+	require.Equal(t, coordinator.DefaultGroups, s.config().Groups)
 	require.Equal(t, transport.TLS{CAFile: "certs/ca.pem", CertFile: "certs/node-5.pem", KeyFile: "certs/node-5.key"}, s.config().TLS)
 
-	s, err = parse([]string{"-insecure", "-node=2", "-peers=1=a:1,2=b:2,3=c:3"}, "any host")
+	s, err = parse([]string{
+		"-insecure", "-node=2", "-peers=1=a:1,2=b:2,3=c:3", "-cluster=orders", "-epoch=4", "-groups=16",
+	}, "any host")
 	require.NoError(t, err)
 	require.Equal(t, coordinator.NodeID(2), s.node)
 	require.Equal(t, map[coordinator.NodeID]string{1: "a:1", 2: "b:2", 3: "c:3"}, s.peers)
 	require.True(t, s.config().TLS.IsInsecure())
+	require.Equal(t, "orders", s.config().Cluster)
+	require.Equal(t, uint64(4), s.config().Epoch)
+	require.Equal(t, 16, s.config().Groups)
 }
 
 func TestParseSaysWhatIsWrong(t *testing.T) {

@@ -17,7 +17,14 @@ type worker struct {
 	key  string
 	step time.Duration
 	out  io.Writer
+	// again paces the questions after one that failed: a ticker's channel.
+	again <-chan time.Time
 }
+
+// askAgainAfter is how long an attempt to get the lease takes at least when it
+// fails. Some fail at once, while the disk is short of space for one; without a
+// pause they would be made, and logged, thousands of times a second.
+const askAgainAfter = time.Second
 
 // stepsMax is how many steps are done under one lease: then it is somebody
 // else's turn.
@@ -32,16 +39,25 @@ func (w *worker) run(stop context.Context) error {
 		switch {
 		case err == nil:
 			w.hold(stop, lease)
-		case errors.Is(err, coordinator.ErrUnavailable):
-			// The place in line was lost with the quorum. A new one waits, too.
-			fmt.Fprintf(w.out, "asks again: %v\n", err)
 		case stop.Err() != nil, errors.Is(err, coordinator.ErrClosed):
 			return nil
+		case errors.Is(err, coordinator.ErrInvalid):
+			return err // it would be as wrong the next time
 		default:
-			return err
+			// The place in line was lost with the quorum, or there was none to be
+			// had. The new one is at the end of the line.
+			fmt.Fprintf(w.out, "asks again: %v\n", err)
+			w.pause(stop)
 		}
 	}
 	return nil
+}
+
+func (w *worker) pause(stop context.Context) {
+	select {
+	case <-w.again:
+	case <-stop.Done():
+	}
 }
 
 // hold works under a lease. It is given back when stop has ended, but at a

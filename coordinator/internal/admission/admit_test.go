@@ -103,13 +103,36 @@ func TestOnlyRefusalsForEverStopANode(t *testing.T) {
 		for _, byPeer := range []bool{true, false} {
 			n := newTown(t).open(1, t.TempDir())
 			for range 2 {
-				n.gate.dialled(address(2), &transport.RefusedError{Code: code, ByPeer: byPeer})
+				peer := transport.Peer{Hello: transport.Hello{Node: 2}, Address: address(2)}
+				n.gate.dialled(address(2), &transport.RefusedError{Peer: peer, Code: code, ByPeer: byPeer})
 			}
 			n.stopIdentity()
 			require.Equal(t, forEver && byPeer, len(n.failed) == 1, "%v, by the peer: %v", code, byPeer)
 			require.LessOrEqual(t, len(n.failed), 1, "at most once")
 		}
 	}
+}
+
+// At the address of node 2 there is another node, or a node 2 that is not the
+// one that was met.
+func TestARefusalByWhoIsNotMeantStopsNobody(t *testing.T) {
+	n := newTown(t).open(1, t.TempDir())
+	defer n.stopIdentity()
+	met := transport.Hello{Node: 2, Directory: [16]byte{2}, Incarnation: 5, Start: [16]byte{5}}
+	require.NoError(t, n.gate.admit(transport.Peer{Hello: met, Accepted: true}))
+	refuse := func(change func(*transport.Peer)) {
+		peer := transport.Peer{Hello: met, Address: address(2)}
+		change(&peer)
+		n.gate.dialled(address(2), &transport.RefusedError{Peer: peer, Code: CodeDirectory, ByPeer: true})
+	}
+	refuse(func(p *transport.Peer) { p.Node = 3 })
+	refuse(func(p *transport.Peer) { p.Hello = transport.Hello{} })
+	refuse(func(p *transport.Peer) { p.Directory = [16]byte{77} })
+	refuse(func(p *transport.Peer) { p.Incarnation = 4 })
+	refuse(func(p *transport.Peer) { p.Start = [16]byte{77} })
+	require.Empty(t, n.failed)
+	refuse(func(*transport.Peer) {})
+	require.Len(t, n.failed, 1)
 }
 
 func TestStandingsAreThoseOfTheLastDial(t *testing.T) {

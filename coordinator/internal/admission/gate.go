@@ -41,8 +41,8 @@ type Gate struct {
 	nodeAt map[string]statemachine.NodeID // by address
 
 	admitted chan struct{} // closed when frames may pass; by admit
-	failed   chan struct{} // closed when a peer has refused this node for ever; by fail
-	fail     sync.Once
+	failed   chan struct{} // closed when this node takes no part any more; by stop
+	stop     sync.Once
 
 	mu    sync.Mutex
 	peers map[statemachine.NodeID]*peer // all but this node
@@ -100,8 +100,9 @@ func (g *Gate) Admitted() bool {
 	}
 }
 
-// hasFailed reports whether a peer has refused this node for ever. Then it
-// takes no part any more: nothing is dialled, sent, received or admitted.
+// hasFailed reports whether this node takes no part any more, because a peer
+// has refused it for ever or it has stopped by itself: nothing is dialled,
+// sent, received or admitted.
 func (g *Gate) hasFailed() bool {
 	select {
 	case <-g.failed:
@@ -140,7 +141,10 @@ func (g *Gate) admit(p transport.Peer) error {
 		return follows(node, before, met)
 	})
 	var refused *transport.RefusedError
-	if err != nil && !errors.As(err, &refused) {
+	switch {
+	case errors.Is(err, identity.ErrClosed):
+		return refuse(CodeFailed, "node %d is closing", g.cfg.Self.Node)
+	case err != nil && !errors.As(err, &refused):
 		g.cfg.Logger.Error("whom this node met can't be written down", "peer", node, "err", err)
 		return refuse(CodeStorage, "this node can't write down whom it met: %w", err)
 	}
@@ -222,23 +226,33 @@ func (g *Gate) dialled(address string, err error) {
 	case err == nil && before.told:
 		log.Info("this node and a peer talk to one another again")
 	}
-	if isRefused && refused.ByPeer && final(refused.Code) && g.counts(refused.Peer) {
-		g.fail.Do(func() {
-			close(g.failed)
-			g.cfg.Fail(refused)
-		})
+	if isRefused && refused.ByPeer && final(refused.Code) && g.counts(refused.Peer) && g.Stop() {
+		g.cfg.Fail(refused)
 	}
+}
+
+// Stop ends this node's part, for ever: no frame passes from now on. It reports
+// whether it was the first. Links end at their next frame.
+func (g *Gate) Stop() (first bool) {
+	g.stop.Do(func() {
+		close(g.failed)
+		first = true
+	})
+	return first
 }
 
 // silentMax is for how long a peer may not be reached before that is logged: a
 // restart takes less, as a rule.
 const silentMax = 10 * time.Second
 
-// counts reports whether a peer's refusal for ever counts. One that lost its
-// directory, or runs from an older copy, lacks the memory for it: it must not
-// stop a node that is in order.
+// counts reports whether a peer's refusal for ever counts. One that is not who
+// was dialled, that lost its directory, or that runs from an older copy lacks
+// the memory for it: it must not stop a node that is in order.
 func (g *Gate) counts(p transport.Peer) bool {
 	node := statemachine.NodeID(p.Node)
+	if node != g.nodeAt[p.Address] {
+		return false
+	}
 	before, known := g.cfg.Peers.Met(node)
 	return !known || follows(node, before, acquaintance(p)) == nil
 }

@@ -248,5 +248,8 @@ func HostID(cluster string, node statemachine.NodeID) string {
 	return uuid.NewSHA1(uuid.NameSpaceURL, fmt.Appendf(nil, "palisade:%s:%d", cluster, node)).String()
 }
 
-// Close unlocks the directory.
-func (id *Identity) Close() error { return id.lock.Close() }
+// Close unlocks the directory. Nothing is written to it any more.
+func (id *Identity) Close() error {
+	id.Peers.close()
+	return id.lock.Close()
+}

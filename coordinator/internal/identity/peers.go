@@ -28,6 +28,7 @@ type Peers struct {
 	// writing is held while the file is replaced, and taken before mu. What
 	// only looks does not wait for the disk.
 	writing sync.Mutex
+	closed  bool // guarded by writing: the directory may be another node's now
 
 	mu       sync.Mutex
 	admitted bool
@@ -91,6 +92,17 @@ func readID(text string, to []byte) error {
 	}
 	copy(to, raw)
 	return nil
+}
+
+// ErrClosed: the directory was closed, so nothing can be noted any more.
+var ErrClosed = errors.New("the directory is closed")
+
+// close makes everything that would write fail from now on. It waits for who
+// writes.
+func (p *Peers) close() {
+	p.writing.Lock()
+	defer p.writing.Unlock()
+	p.closed = true
 }
 
 // write replaces the file.
@@ -160,6 +172,9 @@ func (p *Peers) now() (bool, map[statemachine.NodeID]Acquaintance) {
 
 // replace writes the file and then takes what it says. writing is held.
 func (p *Peers) replace(admitted bool, met map[statemachine.NodeID]Acquaintance) error {
+	if p.closed {
+		return ErrClosed
+	}
 	if err := p.write(admitted, met); err != nil {
 		return err
 	}

@@ -74,6 +74,20 @@ func TestARefusedOrUnwrittenMeetingChangesNothing(t *testing.T) {
 	require.NoError(t, id.Close())
 }
 
+// After Close the directory may be that of the node's next start.
+func TestNothingIsWrittenAfterClose(t *testing.T) {
+	dir := t.TempDir()
+	id := mustOpen(t, dir)
+	require.NoError(t, id.Peers.Meet(2, acquaintance(1), anyone))
+	require.NoError(t, id.Close())
+	before := list(t, dir)
+	require.ErrorIs(t, id.Peers.Meet(2, acquaintance(2), anyone), ErrClosed)
+	require.ErrorIs(t, id.Peers.Meet(3, acquaintance(2), anyone), ErrClosed)
+	require.ErrorIs(t, id.Peers.Admit(), ErrClosed)
+	require.Equal(t, before, list(t, dir))
+	require.NoError(t, id.Peers.Meet(2, acquaintance(1), anyone), "what is known need not be written")
+}
+
 func TestEachStartHasItsOwnID(t *testing.T) {
 	dir := t.TempDir()
 	seen := map[StartID]bool{{}: true}
