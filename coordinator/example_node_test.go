@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"log"
 	"log/slog"
 	"os"
@@ -32,13 +33,10 @@ func Example_oneOfThree() {
 	if err := c.WaitReady(stop); err != nil {
 		log.Print(err) // not fatal: calls wait for a quorum by themselves
 	}
-	for stop.Err() == nil && c.Status().Err == nil {
-		err := c.Do(stop, "invoice-export", func(ctx context.Context, lease *coordinator.Lease) error {
-			return export(ctx, lease) // ends when ctx does, and writes with lease.Token()
-		})
-		if err != nil {
-			log.Print(err)
-		}
+	again := time.NewTicker(time.Second)
+	defer again.Stop()
+	if err := exportUntil(stop, c, again.C, coordinator.WithMaxHold(10*time.Minute)); err != nil {
+		log.Print(err)
 	}
 	// The signal's context has ended; leaving gets one of its own.
 	bounded, done := context.WithTimeout(context.Background(), 30*time.Second)
@@ -48,4 +46,26 @@ func Example_oneOfThree() {
 	}
 }
 
-func export(context.Context, *coordinator.Lease) error { return nil }
+// exportUntil exports under the lock, again and again, until stop ends, the node
+// is closed or had to stop by itself, or asking again is vain.
+func exportUntil(stop context.Context, c *coordinator.Coordinator, again <-chan time.Time, opts ...coordinator.AcquireOption) error {
+	for stop.Err() == nil {
+		err := c.Do(stop, "invoice-export", export, opts...)
+		switch {
+		case err == nil || stop.Err() != nil:
+			continue
+		case errors.Is(err, coordinator.ErrClosed), errors.Is(err, coordinator.ErrInvalid):
+			return err
+		}
+		log.Print(err)
+		select { // it may have failed at once, and would the next time
+		case <-again:
+		case <-stop.Done():
+		}
+	}
+	return nil
+}
+
+// export stands for the work: it ends when ctx does, and writes with
+// lease.Token().
+func export(ctx context.Context, lease *coordinator.Lease) error { return nil }

@@ -120,7 +120,7 @@ func TestAStepThatTakesTooLongIsCutShort(t *testing.T) {
 	defer cancel()
 	s := settings{
 		dir: t.TempDir(), cluster: "billing", key: "report", http: freeAddresses(t, 1)[0], insecure: true,
-		node: 1, peers: map[coordinator.NodeID]string{1: "127.0.0.1:1"}, step: patience, hold: 1, groups: 1,
+		node: 1, peers: map[coordinator.NodeID]string{1: "127.0.0.1:1"}, step: patience, hold: 1,
 	}
 	out := newTold(holds)
 	stop, end := context.WithCancel(ctx)

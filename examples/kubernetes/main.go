@@ -63,7 +63,7 @@ func run(stop context.Context, s settings, out io.Writer) error {
 		return errors.Join(err, node.Close())
 	}
 	fmt.Fprintf(out, "node %d is open\n", s.node)
-	again := time.NewTicker(askAgainAfter)
+	again := time.NewTicker(askAgainEach)
 	defer again.Stop()
 	w := &worker{node: node, key: s.key, step: s.step, out: out, again: again.C}
 	worked := make(chan error, 1)

@@ -21,10 +21,10 @@ type worker struct {
 	again <-chan time.Time
 }
 
-// askAgainAfter is how long an attempt to get the lease takes at least when it
-// fails. Some fail at once, while the disk is short of space for one; without a
-// pause they would be made, and logged, thousands of times a second.
-const askAgainAfter = time.Second
+// askAgainEach is how often the lease is asked for at most when that fails. It
+// can fail at once, while the disk is short of space for instance; without a
+// pause it would be tried, and logged, thousands of times a second.
+const askAgainEach = time.Second
 
 // stepsMax is how many steps are done under one lease: then it is somebody
 // else's turn.
