@@ -10,16 +10,19 @@ import (
 
 // Acquire waits in line until this node owns key, or until ctx ends. ctx
 // bounds the wait and nothing else: the hold ends by Release, loss, max hold,
-// Shutdown or Close.
+// Shutdown or Close. A request in line whose group is not heard for 0.9×T, T
+// being its TTL, loses its place and fails with ErrUnavailable; ask again, at
+// the end of the line.
 //
 // On success the lease's token is greater than every token issued before for
 // the key. On failure nothing stays behind: what the call queued or got is
 // withdrawn in the background, at the latest when the node is no longer heard
 // from. The error is an *Error with one of: the context's error (with
 // ErrUnavailable if the group gave no answer), ErrInvalid, ErrQueueFull,
-// ErrWouldDeadlock, ErrUnavailable, ErrClosed. While the node is short of disk
-// space it is ErrUnavailable with ErrDiskSpace, at once and not applied: ask
-// another node.
+// ErrWouldDeadlock, ErrUnavailable, ErrClosed, ErrLeaseLost (it was over before
+// it could be handed out). While the node is short of disk space it is
+// ErrUnavailable with ErrDiskSpace, at once and not applied: ask another node,
+// or pause before asking again.
 //
 // Each successful acquire is its own owner: the same goroutine waits like
 // anyone for a key that it holds. Safe for concurrent use. Costs one log entry

@@ -86,6 +86,7 @@ func (c *crashes) finish(holder coordinator.NodeID, key string, held token.Token
 // with what was there before. The rest is dropped at the next start, and the
 // node catches up. What another node holds all the while stays.
 func TestS136TornLastRecord(t *testing.T) {
+	t.Parallel()
 	c := newCrashes(t)
 	random := newRandom(t)
 	const victim, holder = 3, 1
@@ -107,6 +108,7 @@ func TestS136TornLastRecord(t *testing.T) {
 // applied twice or not at all: all nodes have the same state, and tokens only
 // rose.
 func TestS134CrashBetweenApplyingAndRecording(t *testing.T) {
+	t.Parallel()
 	c := newCrashes(t)
 	random := newRandom(t)
 	const holder = 1

@@ -1,6 +1,7 @@
 package coordinator_test
 
 import (
+	"io"
 	"syscall"
 	"testing"
 	"time"
@@ -76,6 +77,15 @@ func (s *diskScene) keptByOthers() {
 	}
 }
 
+// breaks makes the troubled node's disk answer with an error from now on. Its
+// process may end before it can say that it was told.
+func (s *diskScene) breaks(with syscall.Errno) {
+	s.t.Helper()
+	if err := s.troubled.try("BreakDisk", with, &Nothing{}); err != nil {
+		require.ErrorIs(s.t, err, io.ErrUnexpectedEOF)
+	}
+}
+
 // comesBack starts the troubled node on a disk that is well again, and checks
 // that all works as if nothing had been.
 func (s *diskScene) comesBack() {
@@ -96,6 +106,7 @@ func (s *diskScene) comesBack() {
 
 // S138: the leader's disk fills up, while clients acquire and renew.
 func TestS138DiskFullAndThenNot(t *testing.T) {
+	t.Parallel()
 	t.Run("ANodeThatSeesItComingHandsOverAndRecoversByItself", func(t *testing.T) {
 		s := newDiskScene(t)
 		s.troubled.ask("SetRoom", uint64(coordinator.DiskSpaceMin-1), &Nothing{})
@@ -122,7 +133,7 @@ func TestS138DiskFullAndThenNot(t *testing.T) {
 		s := newDiskScene(t)
 		s.troubled.ask("SetRoom", uint64(coordinator.DiskSpaceMin-1), &Nothing{})
 		s.troubled.ask("AwaitLeads", LeadsWanted{0, patience}, &Nothing{})
-		s.troubled.ask("BreakDisk", syscall.ENOSPC, &Nothing{})
+		s.breaks(syscall.ENOSPC)
 		s.gone("no space left on device")
 
 		s.change = func(n *NodeStart) { n.Disk = &DiskStart{Room: 1} }
@@ -135,7 +146,7 @@ func TestS138DiskFullAndThenNot(t *testing.T) {
 
 	t.Run("ALeaderThatGetsFullAtOnceEndsLoudlyAndAnotherOneLeads", func(t *testing.T) {
 		s := newDiskScene(t)
-		s.troubled.ask("BreakDisk", syscall.ENOSPC, &Nothing{})
+		s.breaks(syscall.ENOSPC)
 		s.gone("no space left on device")
 		s.comesBack()
 	})
@@ -143,16 +154,18 @@ func TestS138DiskFullAndThenNot(t *testing.T) {
 
 // S140: the leader's disk turns read-only. It must not stay leader as a zombie.
 func TestS140DiskTurnsReadOnlyUnderTheLeader(t *testing.T) {
+	t.Parallel()
 	s := newDiskScene(t)
-	s.troubled.ask("BreakDisk", syscall.EROFS, &Nothing{})
+	s.breaks(syscall.EROFS)
 	s.gone("read-only file system")
 	s.comesBack()
 }
 
 // A disk that answers nothing but errors, as a broken one does.
 func TestS140ADiskThatBreaksUnderTheLeader(t *testing.T) {
+	t.Parallel()
 	s := newDiskScene(t)
-	s.troubled.ask("BreakDisk", syscall.EIO, &Nothing{})
+	s.breaks(syscall.EIO)
 	s.gone("input/output error")
 	s.comesBack()
 }

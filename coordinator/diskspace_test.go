@@ -102,6 +102,7 @@ func leads(c *locktest.Cluster, n *locktest.Node) (led int) {
 // A node leads all groups, holds a key and waits for another one. Its disk gets
 // short of space, and then there is enough again.
 func TestANodeShortOfDiskSpace(t *testing.T) {
+	t.Parallel()
 	var log lockedBuffer
 	cluster := locktest.New(t, 3, locktest.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))))
 	short, other := cluster.Node(1), cluster.Node(2)
@@ -206,6 +207,7 @@ func TestANodeShortOfDiskSpace(t *testing.T) {
 // Nobody is up to leading then, and the leaderships must not go round and
 // round: what is held goes on.
 func TestAllNodesShortOfDiskSpace(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	var leases []*coordinator.Lease
 	for _, n := range cluster.Nodes() {

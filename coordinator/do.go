@@ -11,6 +11,9 @@ import (
 // is released only after fn has returned, also by a panic or Goexit; ctx
 // bounds the wait for the confirmation.
 //
+// To finish a step after ctx has ended, by SIGTERM for instance, fn works with
+// lease.Context(), which ends with the lease alone; or use Acquire.
+//
 // Do returns the error of the acquire, or that of fn. If the lease was lost
 // before fn returned, the error is ErrLeaseLost joined with fn's, even when
 // fn returned nil: somebody else may have entered while it ran. A release that

@@ -40,6 +40,7 @@ func soon(t *testing.T) context.Context {
 // the leader dies. What is left must not elect anybody: neither of them knows
 // of the grant.
 func TestS144AMemberThatCameBackEmptyElectsNobody(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	one, two, three := cluster.Node(1), cluster.Node(2), cluster.Node(3)
 	key := cluster.KeyIn(1, "job")
@@ -89,6 +90,7 @@ func dumpOf(cluster *locktest.Cluster, node int) locktest.Dump { return cluster.
 // A cluster is born when all its nodes have met once; a majority that lost its
 // disks can't start over unseen.
 func TestABirthNeedsAllMembersOnce(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	for _, n := range cluster.Nodes() {
 		n.Kill()
@@ -126,6 +128,7 @@ func TestABirthNeedsAllMembersOnce(t *testing.T) {
 }
 
 func TestAMajorityThatLostItsDisksCantStartOver(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	for _, n := range cluster.Nodes() {
 		n.Kill()
@@ -146,6 +149,7 @@ func TestAMajorityThatLostItsDisksCantStartOver(t *testing.T) {
 }
 
 func TestAnOlderCopyOfADirectoryTakesNoPart(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	three := cluster.Node(3)
 	three.Kill()
@@ -171,6 +175,7 @@ func TestAnOlderCopyOfADirectoryTakesNoPart(t *testing.T) {
 // Node 2, which alone can tell, refuses an older copy of node 3. Node 1 can't
 // tell, and with the copy's vote it would forget what nodes 2 and 3 granted.
 func TestANodeThatWasRefusedForEverDoesNotVote(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	one, two, three := cluster.Node(1), cluster.Node(2), cluster.Node(3)
 	key := cluster.KeyIn(1, "job")
@@ -237,6 +242,7 @@ func copyTree(t *testing.T, from, to string) {
 // Two names that lead to each other's host, as after a mistake in Peers or
 // with a stale name service: nothing is mixed up, and it heals by itself.
 func TestANodeUnderAWrongAddressIsNotTalkedTo(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	one := cluster.Node(1)
 	one.Kill()
@@ -269,6 +275,7 @@ func TestANodeUnderAWrongAddressIsNotTalkedTo(t *testing.T) {
 // A member whose directory is damaged, or empty while the others are away, must
 // not take the chance to found a cluster of its own.
 func TestS146AMemberWithBrokenDataFoundsNothing(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	three := cluster.Node(3)
 	cfg := coordinator.Config{}

@@ -2,7 +2,10 @@ package coordinator_test
 
 import (
 	"context"
+	"flag"
 	"os"
+	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
@@ -18,6 +21,11 @@ const patience = time.Minute
 func TestMain(m *testing.M) {
 	if os.Getenv(nodeProcessVariable) != "" {
 		os.Exit(runNodeProcess())
+	}
+	// Most tests wait for elections and expiries, so more of them run beside one
+	// another than there are processors. The command line may say otherwise.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
 	}
 	goleak.VerifyTestMain(m)
 }

@@ -15,6 +15,7 @@ import (
 // The register knows of all holders: a token that it refuses must be of a lease
 // that is lost.
 func TestOneNodeKilledUnderLoadAndRestarted(t *testing.T) {
+	t.Parallel()
 	const election, ttl = 400 * time.Millisecond, 2 * time.Second
 	keys := []string{"stock", "invoices", "mail", "index"}
 	f := newFleet(t, 3, election, ttl)

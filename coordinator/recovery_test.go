@@ -34,6 +34,7 @@ func cutLogs(t *testing.T, c *locktest.Cluster, n *locktest.Node) {
 // of tokens are in the snapshot. Nothing differs for a node that has its state
 // from one.
 func TestS132EverythingIsInTheSnapshot(t *testing.T) {
+	t.Parallel()
 	t.Run("ANodeThatInstallsItLeadsOnAsIfItHadBeenThere", func(t *testing.T) {
 		cluster := locktest.New(t, 3, locktest.WithSnapshotEntries(few))
 		one, two, late := cluster.Node(1), cluster.Node(2), cluster.Node(3)
@@ -103,6 +104,7 @@ func TestS132EverythingIsInTheSnapshot(t *testing.T) {
 // one TTL from then on. What one that is back had is swept: its program has
 // ended, and cleanly loses what it held.
 func TestS143WholeClusterDownLongerThanTTL(t *testing.T) {
+	t.Parallel()
 	cluster := locktest.New(t, 3)
 	returns, stays, third := cluster.Node(1), cluster.Node(2), cluster.Node(3)
 	const down, ttl = 3 * locktest.TTL, locktest.TTL

@@ -14,6 +14,7 @@ import (
 // tokens. It is compared before a node has announced its new start, because
 // then what its earlier start had is swept: the program that held it is gone.
 func TestAllNodesStoppedAndStartedAgain(t *testing.T) {
+	t.Parallel()
 	t.Run("KilledAllAtOnceTheyKnowWhatTheyKnew", func(t *testing.T) {
 		s := newScene(t)
 		s.allComeBack()

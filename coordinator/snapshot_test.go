@@ -20,6 +20,7 @@ import (
 // and a machine whose wall clock went back. At the next start each goes on from
 // the newest one by position in the log, whatever its term and its date.
 func TestS141TheNewestSnapshotIsNotTakenForTheOldest(t *testing.T) {
+	t.Parallel()
 	s := newScene(t, locktest.WithSnapshotEntries(few))
 	const terms = 3
 	created := func(n *locktest.Node) uint64 { return n.Faults().SnapshotsCreated }
@@ -66,6 +67,7 @@ func (s *scene) backdate() {
 // send them to a node that was away. Neither may cost a leader its office or a
 // holder its lease.
 func TestS142ABigSnapshotDoesNotCostTheLeadership(t *testing.T) {
+	t.Parallel()
 	const (
 		election = 2 * time.Second // no busy machine is taken for a snapshot
 		atOnce   = 64              // keys of one set

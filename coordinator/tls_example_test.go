@@ -18,6 +18,7 @@ import (
 // The commands of the operations guide make files with which three nodes talk to
 // one another.
 func TestTheGuidesCertificatesAreAccepted(t *testing.T) {
+	t.Parallel()
 	guide, err := os.ReadFile(filepath.Join("..", "docs", "operations.md"))
 	require.NoError(t, err)
 	_, after, found := strings.Cut(string(guide), "<!-- TLS example, run by a test -->\n\n```sh\n")

@@ -23,6 +23,7 @@ const tlsElection = 200 * time.Millisecond
 // others don't trust, with those of another node, or with none takes no part
 // and is told why, until it has the right ones again.
 func TestTLS(t *testing.T) {
+	t.Parallel()
 	ours, foreign := transporttest.NewAuthority(t), transporttest.NewAuthority(t)
 	papers := func(by *transporttest.Authority, node uint64, trusted ...*transporttest.Authority) transport.TLS {
 		who := transporttest.Holder{Cluster: "locktest", Node: node}

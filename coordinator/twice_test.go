@@ -16,6 +16,7 @@ import (
 // One directory, two nodes: the second is refused before it touches a file,
 // and nothing that the first left behind keeps the next one out.
 func TestS147ADirectoryIsOpenedByOneNodeAtATime(t *testing.T) {
+	t.Parallel()
 	f := newFleet(t, 1, coordinator.SingleElectionTimeout, long)
 	owner := f.start(1)
 	dir := filepath.Join(f.dir, "node-1")

@@ -20,6 +20,23 @@
 //   - Faults of the network are set by node number and direction, and stay
 //     until Heal.
 //
+// # One node, and a holder that is paused
+//
+// There is no fake of a Coordinator: a cluster of one node is meant for unit
+// tests.
+//
+// A process that stands still while somebody else gets its lock is a frozen
+// clock, a cut, and the acquire of another node:
+//
+//	lease, err := cluster.Node(1).Coordinator().Acquire(ctx, "export")
+//	cluster.Node(1).Clock().Freeze() // it believes that no time passes
+//	cluster.Isolate(1)
+//	next, err := cluster.Node(2).Coordinator().Acquire(ctx, "export")
+//	// lease.Held() is still true, and only a guard can refuse its token:
+//	// next.Token() is greater.
+//
+// The example of Clock.Freeze is the whole of it.
+//
 // # How to write a test that does not flicker
 //
 // Wait for what happens, not for time to pass: on a lease's Done, on a call

@@ -2,12 +2,14 @@ package locktest_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"testing"
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator/locktest"
+	"github.com/palisade-go/palisade/token"
 )
 
 // exampleT stands in for the *testing.T that a test has and an example has
@@ -86,6 +88,37 @@ func ExampleClock_Advance() {
 	// held: false
 }
 
+// A holder whose process stands still believes in its lease after another has
+// got the key. No lock can help that; the resource's guard can.
+func ExampleClock_Freeze() {
+	t := &exampleT{} // in a test, its *testing.T
+	defer t.end()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+
+	cluster := locktest.New(t, 3)
+	paused, err := cluster.Node(1).Coordinator().Acquire(ctx, "export")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	cluster.Node(1).Clock().Freeze()
+	cluster.Isolate(1)
+	next, err := cluster.Node(2).Coordinator().Acquire(ctx, "export")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println("both believe in theirs:", paused.Held() && next.Held())
+	var guard token.Guard
+	fmt.Println("the next writes:", guard.Accept("export", next.Token()))
+	fmt.Println("the paused is refused:", errors.Is(guard.Accept("export", paused.Token()), token.ErrStale))
+	// Output:
+	// both believe in theirs: true
+	// the next writes: <nil>
+	// the paused is refused: true
+}
+
 // A lease survives a change of leader, and keeps its token.
 func ExampleCluster_MoveLeader() {
 	t := &exampleT{} // in a test, its *testing.T
@@ -99,7 +132,7 @@ func ExampleCluster_MoveLeader() {
 		fmt.Println(err)
 		return
 	}
-	token := lease.Token()
+	before := lease.Token()
 	leader, err := cluster.WaitLeader(ctx, lease.Key())
 	if err != nil {
 		fmt.Println(err)
@@ -110,7 +143,7 @@ func ExampleCluster_MoveLeader() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("held:", lease.Held(), "with the same token:", lease.Token() == token)
+	fmt.Println("held:", lease.Held(), "with the same token:", lease.Token() == before)
 	// Output:
 	// held: true with the same token: true
 }
