@@ -26,7 +26,7 @@ func (c *Coordinator) checkListen(ctx context.Context) error {
 	defer cancel()
 	err := transport.CheckListen(ctx, c.cfg.Listen)
 	if err != nil {
-		err = fmt.Errorf("Listen: %w", err)
+		err = fmt.Errorf("field Listen: %w", err)
 	}
 	if err == nil {
 		return nil
