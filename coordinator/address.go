@@ -26,20 +26,20 @@ func parseAddress(text string) (address, error) {
 	var form *net.AddrError
 	if errors.As(err, &form) {
 		// Its text repeats the whole address.
-		return address{}, fmt.Errorf("address %s: %s", quoteShort(text), form.Err)
+		return address{}, fmt.Errorf("address %q: %s", shorten(text), form.Err)
 	}
 	if err != nil {
-		return address{}, fmt.Errorf("address %s: %w", quoteShort(text), err)
+		return address{}, fmt.Errorf("address %q: %w", shorten(text), err)
 	}
 	port, err := strconv.ParseUint(portText, 10, 16)
 	if err != nil || port == 0 {
-		return address{}, fmt.Errorf("address %s: the port must be 1 to 65535", quoteShort(text))
+		return address{}, fmt.Errorf("address %q: the port must be 1 to 65535", shorten(text))
 	}
 	if len(host) > hostBytesMax {
-		return address{}, fmt.Errorf("address %s: the host has %d bytes, at most %d are allowed", quoteShort(text), len(host), hostBytesMax)
+		return address{}, fmt.Errorf("address %q: the host has %d bytes, at most %d are allowed", shorten(text), len(host), hostBytesMax)
 	}
 	if strings.ContainsFunc(host, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return address{}, fmt.Errorf("address %s: the host has a space or a control character", quoteShort(text))
+		return address{}, fmt.Errorf("address %q: the host has a space or a control character", shorten(text))
 	}
 	return address{canonicalHost(host), uint16(port)}, nil
 }
@@ -51,10 +51,10 @@ func parsePeerAddress(text string) (address, error) {
 		return address{}, err
 	}
 	if a.host == "" {
-		return address{}, fmt.Errorf("address %s has no host", quoteShort(text))
+		return address{}, fmt.Errorf("address %q has no host", shorten(text))
 	}
 	if ip, err := netip.ParseAddr(a.host); err == nil && ip.IsUnspecified() {
-		return address{}, fmt.Errorf("address %s stands for all interfaces: no node is reached there", quoteShort(text))
+		return address{}, fmt.Errorf("address %q stands for all interfaces: no node is reached there", shorten(text))
 	}
 	return a, nil
 }
@@ -71,6 +71,3 @@ func canonicalHost(host string) string {
 
 // String returns the address in its one spelling.
 func (a address) String() string { return net.JoinHostPort(a.host, strconv.Itoa(int(a.port))) }
-
-// quoteShort quotes a text that a user has given, and not all of a long one.
-func quoteShort(text string) string { return strconv.Quote(shorten(text)) }

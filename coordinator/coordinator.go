@@ -29,14 +29,14 @@ type Coordinator struct {
 	identity *identity.Identity
 	store    *pebblestore.Store
 	node     *raftnode.Node
-	gate     *admission.Gate // nil for a single node
-	network  io.Closer       // what the node listens and dials with, if it is its own
-	// greet begins what the gate does in the background, endGreeting ends it;
-	// nil without a gate, and before.
-	greet, endGreeting func()
-	groups             []*group // group i+1 is at i
-	metrics            *metrics
-	shared             *sharedRequests
+	gate     *admission.Gate   // nil for a single node
+	joined   transport.Network // what the gate's member has joined; nil without a gate
+	network  io.Closer         // what the node listens and dials with, if it is its own
+	// endGreeting ends what greet began; nil before.
+	endGreeting func()
+	groups      []*group // group i+1 is at i
+	metrics     *metrics
+	shared      *sharedRequests
 
 	// life ends when the coordinator takes no more requests, with the cause.
 	life    context.Context
@@ -133,7 +133,7 @@ func (c *Coordinator) start(ctx context.Context) (err error) {
 		return err
 	}
 	// Not before the logs are there: whoever was admitted has one.
-	if c.greet != nil {
+	if c.gate != nil {
 		c.greet()
 	} else if err := c.identity.Peers.Admit(); err != nil {
 		return err

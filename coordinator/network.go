@@ -25,14 +25,11 @@ func (c *Coordinator) checkListen(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, transport.DefaultHandshake)
 	defer cancel()
 	err := transport.CheckListen(ctx, c.cfg.Listen)
-	if err != nil {
-		err = fmt.Errorf("field Listen: %w", err)
-	}
 	if err == nil {
 		return nil
 	}
 	// The same node may run already: then it has the directory too.
-	return inOneLine([]error{err, identity.CheckFree(c.cfg.Dir)})
+	return inOneLine([]error{fmt.Errorf("field Listen: %w", err), identity.CheckFree(c.cfg.Dir)})
 }
 
 // greetAgain is how often a peer that said yes is asked again. It costs a
@@ -57,23 +54,25 @@ func (c *Coordinator) openNetwork() (transport.Network, error) {
 		Explain: func(r *transport.RefusedError) error { return c.refusal(r) },
 		Fail:    func(r *transport.RefusedError) { c.fail(c.refusal(r)) },
 	})
-	inner, err := c.join(c.gate.Member())
-	if err != nil {
+	var err error
+	if c.joined, err = c.join(c.gate.Member()); err != nil {
 		return nil, err
 	}
-	c.greet = func() {
-		ctx, cancel := context.WithCancel(context.Background())
-		greeted := make(chan struct{})
-		go func() {
-			defer close(greeted)
-			c.gate.Run(ctx, inner)
-		}()
-		c.endGreeting = func() {
-			cancel()
-			<-greeted
-		}
+	return c.gate.Network(c.joined), nil
+}
+
+// greet begins what the gate does in the background.
+func (c *Coordinator) greet() {
+	ctx, cancel := context.WithCancel(context.Background())
+	greeted := make(chan struct{})
+	go func() {
+		defer close(greeted)
+		c.gate.Run(ctx, c.joined)
+	}()
+	c.endGreeting = func() {
+		cancel()
+		<-greeted
 	}
-	return c.gate.Network(inner), nil
 }
 
 // join makes this node a member of the process's network: the test kit's, or

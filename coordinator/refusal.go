@@ -104,6 +104,15 @@ func (e *RefusedError) Error() string {
 // Is makes errors.Is(err, ErrRefused) true.
 func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
+// inWords returns what a dial met, a refusal as a *RefusedError.
+func (c *Coordinator) inWords(problem error) error {
+	var refused *transport.RefusedError
+	if errors.As(problem, &refused) {
+		return c.refusal(refused)
+	}
+	return problem
+}
+
 // refusal translates what the transport says.
 func (c *Coordinator) refusal(r *transport.RefusedError) *RefusedError {
 	e := &RefusedError{
@@ -146,14 +155,14 @@ func (c *Coordinator) standing() error {
 	blank := !c.gate.Admitted()
 	var problems []error
 	for _, s := range c.gate.Standings() {
-		var refused *transport.RefusedError
+		problem := c.inWords(s.Problem)
 		switch {
-		case errors.As(s.Problem, &refused):
-			problems = append(problems, c.refusal(refused))
-		case blank && s.Problem != nil:
-			problems = append(problems, fmt.Errorf("node %d has to let this new directory in: %w", s.Node, s.Problem))
-		case s.Problem != nil:
-			problems = append(problems, fmt.Errorf("node %d is not reached: %w", s.Node, s.Problem))
+		case errors.Is(problem, ErrRefused):
+			problems = append(problems, problem)
+		case blank && problem != nil:
+			problems = append(problems, fmt.Errorf("node %d has to let this new directory in: %w", s.Node, problem))
+		case problem != nil:
+			problems = append(problems, fmt.Errorf("node %d is not reached: %w", s.Node, problem))
 		case blank && !s.Agreed:
 			problems = append(problems, fmt.Errorf("node %d has to let this new directory in: it has not answered yet", s.Node))
 		}

@@ -1,10 +1,7 @@
 package coordinator
 
 import (
-	"errors"
-
 	"github.com/palisade-go/palisade/statemachine"
-	"github.com/palisade-go/palisade/transport"
 )
 
 // Status is what a node knows of itself and its groups, without asking
@@ -107,12 +104,8 @@ func (c *Coordinator) peerStatus() (admitted bool, peers []PeerStatus) {
 		return true, nil // a single node has nobody to ask
 	}
 	for _, s := range c.gate.Standings() {
-		peer := PeerStatus{NodeID: NodeID(s.Node), Address: c.cfg.Peers[NodeID(s.Node)], Reached: s.Agreed, Err: s.Problem}
-		var refused *transport.RefusedError
-		if errors.As(s.Problem, &refused) {
-			peer.Err = c.refusal(refused)
-		}
-		peers = append(peers, peer)
+		id := NodeID(s.Node)
+		peers = append(peers, PeerStatus{NodeID: id, Address: c.cfg.Peers[id], Reached: s.Agreed, Err: c.inWords(s.Problem)})
 	}
 	return c.gate.Admitted(), peers
 }

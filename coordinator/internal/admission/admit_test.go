@@ -1,14 +1,18 @@
 package admission
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/statemachine"
@@ -179,6 +183,43 @@ func TestAPeerThatIsNotReachedForLongIsLogged(t *testing.T) {
 	require.ErrorContains(t, n.gate.Standings()[0].Problem, "elsewhere:7")
 	n.gate.dialled(address(2), nil)
 	require.Equal(t, 1, count(n.log.String(), "talk to one another again"))
+}
+
+// Only the race detector sees what this is about.
+func TestAHelloMayComeWhileADialFails(t *testing.T) {
+	n := newTown(t).open(1, t.TempDir())
+	defer n.stopIdentity()
+	gone := errors.New("connection refused")
+	var coming sync.WaitGroup
+	coming.Add(1)
+	go func() {
+		defer coming.Done()
+		for range 100 {
+			assert.NoError(t, n.gate.admit(transport.Peer{Accepted: true, Address: "elsewhere:7", Hello: transport.Hello{
+				Node: 2, Directory: [16]byte{2}, Incarnation: 1, Start: [16]byte{2},
+			}}))
+		}
+	}()
+	for range 100 {
+		n.gate.dialled(address(2), gone)
+		n.gate.mu.Lock()
+		n.gate.peers[2].since = time.Now().Add(-silentMax)
+		n.gate.mu.Unlock()
+		n.gate.dialled(address(2), gone)
+		n.gate.dialled(address(2), nil)
+	}
+	coming.Wait()
+}
+
+// A dial that its caller gave up says nothing of the peer.
+func TestADialThatWasGivenUpIsNoNews(t *testing.T) {
+	n := newTown(t).open(1, t.TempDir())
+	defer n.stopIdentity()
+	n.gate.dialled(address(2), nil)
+	n.gate.dialled(address(2), fmt.Errorf("dial: %w", context.Canceled))
+	require.Equal(t, Standing{Node: 2, Agreed: true}, n.gate.Standings()[0])
+	n.gate.dialled(address(2), context.DeadlineExceeded)
+	require.Equal(t, Standing{Node: 2, Problem: context.DeadlineExceeded}, n.gate.Standings()[0])
 }
 
 func count(text, part string) int { return strings.Count(text, part) }

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -40,8 +41,8 @@ type Gate struct {
 	cfg    Config
 	nodeAt map[string]statemachine.NodeID // by address
 
-	admitted chan struct{} // closed when frames may pass; by admit
-	failed   chan struct{} // closed when this node takes no part any more; by stop
+	admitted chan struct{} // closed when frames may pass; by New or open
+	failed   chan struct{} // closed when this node takes no part any more; by Stop
 	stop     sync.Once
 
 	mu    sync.Mutex
@@ -58,10 +59,10 @@ type peer struct {
 	address string    // what Addresses has for it
 }
 
-// because adds to why a peer was not reached what may be behind it: it has
-// another address for itself than this node has.
+// because adds to why a peer was not reached, if it was not, what may be behind
+// it: it has another address for itself than this node has. Gate.mu is held.
 func (p *peer) because(err error) error {
-	if p.calls == "" || p.calls == p.address {
+	if err == nil || p.calls == "" || p.calls == p.address {
 		return err
 	}
 	return fmt.Errorf("%w (it calls its own address %s)", err, p.calls)
@@ -91,21 +92,16 @@ func (g *Gate) Member() transport.Member {
 }
 
 // Admitted reports whether frames may pass.
-func (g *Gate) Admitted() bool {
-	select {
-	case <-g.admitted:
-		return true
-	default:
-		return false
-	}
-}
+func (g *Gate) Admitted() bool { return isClosed(g.admitted) }
 
 // hasFailed reports whether this node takes no part any more, because a peer
 // has refused it for ever or it has stopped by itself: nothing is dialled,
 // sent, received or admitted.
-func (g *Gate) hasFailed() bool {
+func (g *Gate) hasFailed() bool { return isClosed(g.failed) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-g.failed:
+	case <-c:
 		return true
 	default:
 		return false
@@ -195,8 +191,12 @@ func (g *Gate) current(from transport.Peer) error {
 	return nil
 }
 
-// dialled notes what came of a dial, and logs it if it is news.
+// dialled notes what came of a dial, and logs it if it is news. One that its
+// caller gave up tells nothing.
 func (g *Gate) dialled(address string, err error) {
+	if errors.Is(err, context.Canceled) {
+		return
+	}
 	g.mu.Lock()
 	p := g.peers[g.nodeAt[address]]
 	if p == nil {
@@ -215,6 +215,7 @@ func (g *Gate) dialled(address string, err error) {
 	wasRefused, isRefused := errors.As(before.problem, &was), errors.As(err, &refused)
 	silent := err != nil && !isRefused && !p.told && time.Since(p.since) >= silentMax
 	p.told = p.told || silent || isRefused
+	reason := p.because(err)
 	g.mu.Unlock()
 
 	log := g.cfg.Logger.With("peer", g.nodeAt[address], "address", address)
@@ -222,7 +223,7 @@ func (g *Gate) dialled(address string, err error) {
 	case isRefused && !(wasRefused && was.Code == refused.Code && was.ByPeer == refused.ByPeer):
 		log.Warn("this node and a peer do not talk to one another", "err", g.cfg.Explain(refused))
 	case silent:
-		log.Warn("a peer is not reached", "err", p.because(err))
+		log.Warn("a peer is not reached", "err", reason)
 	case err == nil && before.told:
 		log.Info("this node and a peer talk to one another again")
 	}
@@ -280,11 +281,7 @@ func (g *Gate) Standings() []Standing {
 	all := make([]Standing, 0, len(g.peers))
 	for _, node := range slices.Sorted(maps.Keys(g.peers)) {
 		p := g.peers[node]
-		standing := Standing{Node: node, Agreed: p.agreed}
-		if p.problem != nil {
-			standing.Problem = p.because(p.problem)
-		}
-		all = append(all, standing)
+		all = append(all, Standing{node, p.agreed, p.because(p.problem)})
 	}
 	return all
 }

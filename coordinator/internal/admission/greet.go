@@ -62,9 +62,7 @@ func (g *Gate) greet(ctx context.Context, inner transport.Network, node statemac
 		bounded, cancel := context.WithTimeout(ctx, greetMax)
 		link, err := inner.Dial(bounded, self, to, transport.Messages)
 		cancel()
-		if ctx.Err() == nil {
-			g.dialled(to, err)
-		}
+		g.dialled(to, err)
 		pause := g.cfg.Retry
 		if err == nil {
 			// Nothing is sent over it; the next dial finds the way again.

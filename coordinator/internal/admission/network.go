@@ -16,8 +16,8 @@ type network struct {
 
 // Network returns the network as the engine may use it: a dial waits until
 // this node is admitted, and frames that come before are dropped, as are those
-// of a peer's earlier starts. Nothing passes once the node has failed. inner is the one that the gate's Member has
-// joined.
+// of a peer's earlier starts. Nothing passes once the node has failed. inner is
+// the one that the gate's Member has joined.
 func (g *Gate) Network(inner transport.Network) transport.Network {
 	return &network{Network: inner, gate: g}
 }
@@ -59,7 +59,7 @@ func (l *gatedLink) Send(frame []byte) error {
 	return l.Link.Send(frame)
 }
 
-// errFailed says that a peer has refused this node for ever.
+// errFailed says that this node has failed; see Gate.Stop.
 var errFailed = errors.New("admission: this node takes no part any more")
 
 // doorkeeper stands before what receives frames.
