@@ -4,17 +4,13 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,21 +25,16 @@ var hostileConnections = flag.Int("hostile", hostileDefault, "number of hostile 
 // attacker opens connections that no node would. Package transport's own test
 // has more sorts, and knows its wire format; here they meet a cluster at work.
 type attacker struct {
-	t        *testing.T
-	random   *rand.Rand // each worker has its own
-	stranger *tls.Config
-	silent   *silentCrowd
+	*transporttest.Strangers
+	random  *rand.Rand // each worker has its own
+	foreign *tls.Config
 }
 
 // attack makes one connection to an address.
 func (a *attacker) attack(address string) {
-	conn, err := net.DialTimeout("tcp", address, patience)
-	if err != nil {
-		a.t.Errorf("the node's port is gone: %v", err)
+	conn := a.Dial(address)
+	if conn == nil {
 		return
-	}
-	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
-		a.t.Error(err)
 	}
 	switch a.random.IntN(6) {
 	case 0: // garbage
@@ -51,57 +42,18 @@ func (a *attacker) attack(address string) {
 		for at := range noise {
 			noise[at] = byte(a.random.Uint32())
 		}
-		a.say(conn, noise)
+		a.Say(conn, noise)
 	case 1: // a huge length, in plaintext
-		a.say(conn, append([]byte("palisade\x01"), bytes.Repeat([]byte{0xff}, 8)...))
+		a.Say(conn, append([]byte("palisade\x01"), bytes.Repeat([]byte{0xff}, 8)...))
 	case 2: // a huge length, in TLS
-		a.say(conn, []byte{0x16, 3, 1, 0xff, 0xff})
+		a.Say(conn, []byte{0x16, 3, 1, 0xff, 0xff})
 	case 3: // half a handshake, and silence
 		_, _ = conn.Write([]byte{0x16, 3, 1, 1, 0, 1, 0, 0, 252, 3, 3})
-		a.silent.add(conn)
+		a.Stay(conn)
 	case 4: // nothing at all
-		a.silent.add(conn)
+		a.Stay(conn)
 	default: // the certificate of another authority
-		a.say(tls.Client(conn, a.stranger), []byte("never heard"))
-	}
-}
-
-// say says something and waits until the node has had enough.
-func (a *attacker) say(conn net.Conn, words []byte) {
-	defer conn.Close()
-	if _, err := conn.Write(words); err != nil {
-		return
-	}
-	var timeout net.Error
-	if _, err := io.Copy(io.Discard, conn); errors.As(err, &timeout) && timeout.Timeout() {
-		a.t.Error("a node keeps a hostile connection")
-	}
-}
-
-// silentCrowd keeps the last connections that were added open.
-type silentCrowd struct {
-	mu    sync.Mutex
-	conns [300]net.Conn
-	next  int
-}
-
-func (c *silentCrowd) add(conn net.Conn) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if old := c.conns[c.next]; old != nil {
-		old.Close()
-	}
-	c.conns[c.next] = conn
-	c.next = (c.next + 1) % len(c.conns)
-}
-
-func (c *silentCrowd) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, conn := range c.conns {
-		if conn != nil {
-			conn.Close()
-		}
+		a.Say(tls.Client(conn, a.foreign), []byte("never heard"))
 	}
 }
 
@@ -129,15 +81,15 @@ func TestHostileConnectionsCostNoLease(t *testing.T) {
 	foreign := transporttest.NewAuthority(t).Certify(t, t.TempDir(), transporttest.Holder{Cluster: "locktest", Node: 3})
 	pair, err := tls.LoadX509KeyPair(foreign.CertFile, foreign.KeyFile)
 	require.NoError(t, err)
-	stranger := &tls.Config{Certificates: []tls.Certificate{pair}, InsecureSkipVerify: true, NextProtos: []string{"palisade-messages/1"}}
+	papers := &tls.Config{Certificates: []tls.Certificate{pair}, InsecureSkipVerify: true, NextProtos: []string{"palisade-messages/1"}}
 
 	heap, goroutines := coordinator.HeapInUse(), runtime.NumGoroutine()
-	silent := &silentCrowd{}
-	defer silent.close()
+	strangers := transporttest.NewStrangers(t, 300)
+	defer strangers.Close()
 	var met, peak atomic.Int64
 	var attacking sync.WaitGroup
 	for worker := range uint64(24) {
-		a := &attacker{t: t, random: rand.New(rand.NewPCG(seed, worker)), stranger: stranger, silent: silent}
+		a := &attacker{Strangers: strangers, random: rand.New(rand.NewPCG(seed, worker)), foreign: papers}
 		attacking.Add(1)
 		go func() {
 			defer attacking.Done()
@@ -175,7 +127,7 @@ func TestHostileConnectionsCostNoLease(t *testing.T) {
 	t.Logf("%d hostile connections, %d leases taken and released meanwhile, heap %d KiB before and %d KiB at most",
 		*hostileConnections, turns, heap>>10, peak.Load()>>10)
 	require.Less(t, peak.Load(), int64(heap)+64<<20, "memory while it lasts")
-	silent.close()
+	strangers.Close()
 	require.NoError(t, cluster.Await(patient(t), "the end of the connections' goroutines", func() bool {
 		runtime.Gosched()
 		return runtime.NumGoroutine() <= goroutines+8 // engine and links start a few as they need them

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/tls"
 	"encoding/binary"
-	"errors"
 	"flag"
 	"io"
 	"math/rand/v2"
@@ -26,97 +25,52 @@ var hostileConnections = flag.Int("hostile", hostileDefault, "number of hostile 
 
 // enemy opens connections that no node would.
 type enemy struct {
-	t        *testing.T
-	random   *rand.Rand // each worker has its own
-	addr     string
-	stranger *tls.Config // a certificate of another authority
-	traitor  *tls.Config // a right certificate in wrong hands
-	opening  []byte      // a whole ClientHello
-	crowd    *crowdOfSilent
-	met      *atomic.Int64 // connections that were made
+	t         *testing.T
+	random    *rand.Rand // each worker has its own
+	addr      string
+	stranger  *tls.Config // a certificate of another authority
+	traitor   *tls.Config // a right certificate in wrong hands
+	opening   []byte      // a whole ClientHello
+	strangers *transporttest.Strangers
+	met       *atomic.Int64 // connections that were made
 }
 
 // attack makes one connection.
 func (e *enemy) attack() {
-	conn, err := net.DialTimeout("tcp", e.addr, waitMax)
-	if err != nil {
-		e.t.Errorf("the listener is gone: %v", err)
+	conn := e.strangers.Dial(e.addr)
+	if conn == nil {
 		return
 	}
 	e.met.Add(1)
-	if err := conn.SetDeadline(time.Now().Add(waitMax)); err != nil {
-		e.t.Error(err)
-	}
 	switch sort := e.random.IntN(20); {
 	case sort < 4: // noise
 		noise := make([]byte, 1+e.random.IntN(2000))
 		for at := range noise {
 			noise[at] = byte(e.random.Uint32())
 		}
-		e.sayAndHear(conn, noise)
+		e.strangers.Say(conn, noise)
 	case sort < 6: // of another house
-		e.sayAndHear(conn, []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+		e.strangers.Say(conn, []byte("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
 	case sort < 8: // plaintext with a huge length
-		e.sayAndHear(conn, append(preface(transport.Chunks), bytes.Repeat([]byte{0xff}, 8)...))
+		e.strangers.Say(conn, append(preface(transport.Chunks), bytes.Repeat([]byte{0xff}, 8)...))
 	case sort < 9: // TLS with a huge length
-		e.sayAndHear(conn, []byte{0x16, 3, 1, 0xff, 0xff})
+		e.strangers.Say(conn, []byte{0x16, 3, 1, 0xff, 0xff})
 	case sort < 12: // half a handshake, and silence
 		_, _ = conn.Write(e.opening[:1+e.random.IntN(len(e.opening)-1)])
-		e.crowd.add(conn)
+		e.strangers.Stay(conn)
 	case sort < 14: // a handshake whose answer nobody takes
 		_, _ = conn.Write(e.opening)
-		e.crowd.add(conn)
+		e.strangers.Stay(conn)
 	case sort < 15: // silence
-		e.crowd.add(conn)
+		e.strangers.Stay(conn)
 	case sort < 17: // a wrong certificate
-		e.sayAndHear(tls.Client(conn, e.stranger), helloFrame(hello(3)))
+		e.strangers.Say(tls.Client(conn, e.stranger), helloFrame(hello(3)))
 	case sort < 18: // a node that lies
-		e.sayAndHear(tls.Client(conn, e.traitor), helloFrame(hello(1)))
+		e.strangers.Say(tls.Client(conn, e.traitor), helloFrame(hello(1)))
 	case sort < 19: // a node gone mad: a frame that never ends
-		e.sayAndHear(tls.Client(conn, e.traitor), helloFrame(hello(3)), yes(), binary.BigEndian.AppendUint64(nil, 1<<63-1))
+		e.strangers.Say(tls.Client(conn, e.traitor), helloFrame(hello(3)), yes(), binary.BigEndian.AppendUint64(nil, 1<<63-1))
 	default: // a probe
 		conn.Close()
-	}
-}
-
-// sayAndHear says everything and waits until the listener has had enough.
-func (e *enemy) sayAndHear(conn net.Conn, wire ...[]byte) {
-	defer conn.Close()
-	for _, part := range wire {
-		if _, err := conn.Write(part); err != nil {
-			return
-		}
-	}
-	var timeout net.Error
-	if _, err := io.Copy(io.Discard, conn); errors.As(err, &timeout) && timeout.Timeout() {
-		e.t.Error("the listener keeps a hostile connection")
-	}
-}
-
-// crowdOfSilent keeps the last connections that were added open.
-type crowdOfSilent struct {
-	mu    sync.Mutex
-	conns [3 * transport.LobbyMax]net.Conn
-	next  int
-}
-
-func (c *crowdOfSilent) add(conn net.Conn) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if old := c.conns[c.next]; old != nil {
-		old.Close()
-	}
-	c.conns[c.next] = conn
-	c.next = (c.next + 1) % len(c.conns)
-}
-
-func (c *crowdOfSilent) close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, conn := range c.conns {
-		if conn != nil {
-			conn.Close()
-		}
 	}
 }
 
@@ -198,8 +152,8 @@ func TestHostileConnectionsDisturbNobody(t *testing.T) {
 	goroutines := runtime.NumGoroutine()
 	require.NoError(t, ab.Send(binary.BigEndian.AppendUint64(nil, 1)))
 
-	crowd := &crowdOfSilent{}
-	defer crowd.close()
+	strangers := transporttest.NewStrangers(t, 3*transport.LobbyMax)
+	defer strangers.Close()
 	traitor := papersOf(t, secure(t, authority, 3).TLS)
 	opening := clientHello(t, traitor)
 	stranger := papersOf(t, secure(t, transporttest.NewAuthority(t), 3).TLS)
@@ -213,7 +167,7 @@ func TestHostileConnectionsDisturbNobody(t *testing.T) {
 	for worker := range uint64(48) {
 		e := &enemy{
 			t: t, random: rand.New(rand.NewPCG(seed, worker)), addr: []string{addrA, addrB}[worker%2],
-			stranger: stranger, traitor: traitor, opening: opening, crowd: crowd, met: &met,
+			stranger: stranger, traitor: traitor, opening: opening, strangers: strangers, met: &met,
 		}
 		workers.Add(1)
 		go func() {
@@ -246,7 +200,7 @@ func TestHostileConnectionsDisturbNobody(t *testing.T) {
 	require.Greater(t, rounds, uint64(*hostileConnections/100), "the exchange went on")
 	require.Positive(t, visits, "links came about")
 	require.Less(t, turnedAway, 1+visits/2, "a dial in vain is the exception")
-	crowd.close()
+	strangers.Close()
 	eventually(t, func() bool { return runtime.NumGoroutine() <= goroutines+1 /* the one that looks */ },
 		"goroutines end with their connections")
 	require.Less(t, peak.Load(), int64(heap)+64<<20, "while it lasts")
