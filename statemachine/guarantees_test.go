@@ -15,7 +15,10 @@ import (
 
 // follow runs a random log and gives each entry's batch and events.
 func follow(t *testing.T, entries int, see func(m *Machine, b Batch, events []Event)) {
-	seed := time.Now().UnixNano()
+	followSeed(t, time.Now().UnixNano(), entries, see)
+}
+
+func followSeed(t *testing.T, seed int64, entries int, see func(m *Machine, b Batch, events []Event)) {
 	t.Logf("seed %d", seed)
 	c := newChaos(seed)
 	c.floods = false
@@ -29,31 +32,57 @@ func follow(t *testing.T, entries int, see func(m *Machine, b Batch, events []Ev
 	}
 }
 
-// asks returns the acquires of a batch by the id that they get.
-func asks(b Batch) map[LeaseID]Acquire {
-	requests := make(map[LeaseID]Acquire)
-	for _, c := range b.Commands {
-		if a, ok := c.(Acquire); ok {
-			requests[LeaseID{Node: b.Node, Incarnation: b.Incarnation, Seq: a.Seq}] = a
+// arrivals are the acquires of a batch that were not refused, by the id that
+// they got, each in the order of the log: a batch may have several of one seq,
+// of which one was refused, or has ended before the next.
+type arrivals map[LeaseID][]Acquire
+
+func arrived(b Batch, events []Event) arrivals {
+	refused := make(map[int]bool)
+	for _, r := range only[Refused](events) {
+		refused[r.Ordinal] = true
+	}
+	all := make(arrivals)
+	for i, c := range b.Commands {
+		if a, ok := c.(Acquire); ok && !refused[i] {
+			id := LeaseID{Node: b.Node, Incarnation: b.Incarnation, Seq: a.Seq}
+			all[id] = append(all[id], a)
 		}
 	}
-	return requests
+	return all
+}
+
+// take returns the acquire that an event tells the arrival of.
+func (a arrivals) take(id LeaseID) Acquire {
+	first := a[id][0]
+	a[id] = a[id][1:]
+	return first
 }
 
 func TestG1OneOwner(t *testing.T) {
+	oneOwner(t, time.Now().UnixNano())
+}
+
+// In this log a batch asks twice under one seq, for different keys, and the
+// second is refused.
+func TestG1OneOwnerWhenASeqIsUsedTwice(t *testing.T) {
+	oneOwner(t, 1795999964657109036)
+}
+
+func oneOwner(t *testing.T, seed int64) {
 	holder := make(map[string]LeaseID)
 	asked := make(map[LeaseID]Acquire)
 	grants := 0
-	follow(t, 3000, func(_ *Machine, b Batch, events []Event) {
-		requests := asks(b)
+	followSeed(t, seed, 3000, func(_ *Machine, b Batch, events []Event) {
+		requests := arrived(b, events)
 		for _, e := range events {
 			switch e := e.(type) {
 			case Queued:
-				asked[e.Lease] = requests[e.Lease]
+				asked[e.Lease] = requests.take(e.Lease)
 			case Granted:
 				a, queued := asked[e.Lease]
 				if !queued {
-					a = requests[e.Lease]
+					a = requests.take(e.Lease)
 					asked[e.Lease] = a
 				}
 				for _, c := range a.Claims {
@@ -146,16 +175,16 @@ func TestG7FirstComeFirstServed(t *testing.T) {
 	asked := make(map[LeaseID]Acquire)
 	handedOver := 0
 	follow(t, 3000, func(m *Machine, b Batch, events []Event) {
-		requests := asks(b)
+		requests := arrived(b, events)
 		for _, e := range events {
 			switch e := e.(type) {
 			case Queued:
 				line = append(line, e.Lease)
-				asked[e.Lease] = requests[e.Lease]
+				asked[e.Lease] = requests.take(e.Lease)
 			case Granted:
 				a, queued := asked[e.Lease]
 				if !queued {
-					a = requests[e.Lease]
+					a = requests.take(e.Lease)
 				} else {
 					handedOver++
 				}
