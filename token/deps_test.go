@@ -16,7 +16,8 @@ import (
 // allowedImports is all that the package may use: the standard library, and
 // of that nothing that does I/O, waits or tells the time.
 var allowedImports = []string{
-	"database/sql/driver", "encoding/binary", "errors", "fmt", "strconv", "sync", "sync/atomic",
+	"database/sql/driver", "encoding/binary", "errors", "fmt", "strconv", "strings", "sync", "sync/atomic",
+	"unicode/utf8",
 }
 
 // impurities lists what a file must not contain.

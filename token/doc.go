@@ -47,15 +47,27 @@
 //  5. The check and the write it allows are one step. If they are two, a
 //     paused writer can stand between them.
 //  6. What a guard has accepted it keeps, even when the write then failed: a
-//     failed write may have been done in part.
-//  7. Nothing wraps. Past the last counter or epoch there is an error.
+//     failed write may have been done in part. Only where a failed write leaves
+//     nothing, as in a transaction, does the token go with it.
+//  7. A token says whose turn it is, an operation id what is done. A guard that
+//     remembers operations looks for the operation first: if it took effect
+//     before, nothing is written and the first receipt is returned, whatever
+//     the token. To call such an attempt stale would say of something done that
+//     it was not.
+//  8. A repeated operation raises the greatest token like any other write: a
+//     later owner has been here.
+//  9. An owner that reads before it writes has its token accepted before it
+//     reads. Otherwise the owner before it can still write in between, and what
+//     was read is old.
+//  10. Nothing wraps. Past the last counter or epoch there is an error.
 //
 // # What this package does not do
 //
 // It issues no tokens (the lock machine does), and a Guard remembers nothing
-// past the end of its process. What outlives the process must keep the
-// greatest token next to what the token protects, and compare it in the same
-// transaction.
+// past the end of its process, and no operations. What outlives the process
+// must keep the greatest token next to what the token protects, and compare it
+// in the same transaction: the packages below this one do, for databases,
+// services and object stores. All of them take a Write and give a Receipt.
 //
 // A Token is a plain value. A Guard is safe for concurrent use. The package
 // imports the standard library only and starts no goroutine.

@@ -12,6 +12,10 @@ var (
 	// ErrStale says that a guard has accepted a greater token before. It is
 	// found in every *StaleError.
 	ErrStale = errors.New("token: stale")
+	// ErrUnknown says that a write may have taken effect and may not: its answer
+	// was lost. Presenting the same operation again tells, and does it if it was
+	// not done. Without an operation id only the resource can tell.
+	ErrUnknown = errors.New("token: outcome unknown")
 	// ErrExhausted says that the bits of a token have no greater counter or
 	// epoch.
 	ErrExhausted = errors.New("token: exhausted")
