@@ -1,7 +1,7 @@
 # The steps themselves are in .ci/run, so that what a contributor runs is what
 # the check of a change runs.
 
-.PHONY: help check fmt vet staticcheck lint test invariants race examples portable fuzz
+.PHONY: help check fmt vet staticcheck lint test invariants race examples portable fuzz mutation
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -38,3 +38,6 @@ portable: ## compile for macOS, and without cgo
 
 fuzz: ## every Fuzz function for FUZZTIME (10s) each; not part of check
 	@bash .ci/run fuzz
+
+mutation: ## known faults, one at a time, each of which a test has to notice; not part of check
+	@bash .ci/run mutation

@@ -37,6 +37,17 @@ func TestExpire(t *testing.T) {
 		require.Equal(t, g.expireOf(1, 2*second), g.one(g.due()))
 	})
 
+	t.Run("CountsFromTheLastBatchHoweverManyThereWere", func(t *testing.T) {
+		g := led(t)
+		g.lease(1, 2*second, 0)
+		for heard := second; heard <= 10*second; heard += second {
+			require.Empty(t, g.run(heard))
+			g.send(1)
+		}
+		require.Empty(t, g.run(12*second))
+		require.Equal(t, g.expireOf(1, 2*second), g.one(g.due()))
+	})
+
 	t.Run("IsNotProposedOfANodeWithoutRequests", func(t *testing.T) {
 		g := led(t)
 		g.send(1)

@@ -313,3 +313,33 @@ func TestJitterSpreadsAndRepeats(t *testing.T) {
 	require.Greater(t, len(seen), 90)
 	require.Zero(t, h.jitter(&batcher.Flight{}, 0))
 }
+
+// A log in which the later incarnation's own batch was applied before tells the
+// same twice. Here it is told by the rejection alone.
+func TestARejectionAloneEndsTheNode(t *testing.T) {
+	rejected := func(reason statemachine.RejectReason, change func(*statemachine.Rejected)) []Fatal {
+		h := New(testConfig(identity()))
+		h.Start(0)
+		id := identity()
+		e := statemachine.Rejected{
+			Node: id.Node, Directory: id.Directory, Incarnation: id.Incarnation, Number: 1, Reason: reason,
+			Known: statemachine.Presence{Node: id.Node, Directory: statemachine.DirectoryID{7}, Incarnation: 2},
+		}
+		change(&e)
+		h.Applied(1, []statemachine.Event{e}, 0)
+		return of[Fatal](h.Effects())
+	}
+	same := func(*statemachine.Rejected) {}
+	ends := rejected(statemachine.RejectedSuperseded, same)
+	require.Len(t, ends, 1)
+	require.ErrorIs(t, ends[0].Err, ErrSuperseded)
+	ends = rejected(statemachine.RejectedDirectory, same)
+	require.Len(t, ends, 1)
+	require.ErrorIs(t, ends[0].Err, ErrDirectory)
+	require.Empty(t, rejected(statemachine.RejectedLeft, same), "a late batch after the own Leave")
+	for _, reason := range []statemachine.RejectReason{statemachine.RejectedSuperseded, statemachine.RejectedDirectory} {
+		require.Empty(t, rejected(reason, func(e *statemachine.Rejected) { e.Node = 2 }), "of another node")
+		require.Empty(t, rejected(reason, func(e *statemachine.Rejected) { e.Directory[5]++ }), "of another directory")
+		require.Empty(t, rejected(reason, func(e *statemachine.Rejected) { e.Incarnation++ }), "of another start")
+	}
+}

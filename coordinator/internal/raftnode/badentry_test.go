@@ -29,6 +29,15 @@ func (p *peer) insist(group statemachine.GroupID, data []byte) {
 	}
 }
 
+// requireAppliedEqualsTheEngines says that the machine counts the entries that
+// the engine does, those too that say nothing to it.
+func (p *peer) requireAppliedEqualsTheEngines() {
+	p.cluster.t.Helper()
+	require.NoError(p.cluster.t, p.node.View(1, func(m *statemachine.Machine) {
+		require.GreaterOrEqual(p.cluster.t, uint64(m.Meta().Applied), p.node.Stats(1).AppliedIndex)
+	}))
+}
+
 // encoded returns the next batch of a node in bytes.
 func (p *peer) encoded(commands ...statemachine.Command) []byte {
 	data, err := statemachine.AppendBatch(nil, p.batch(1, commands...))
@@ -134,6 +143,7 @@ func TestEntriesThatMakeNoSenseHaveOneOutcomeOnAllNodesAndStopNothing(t *testing
 			before := p.node.Stats(1).EntriesSkipped
 			p.insist(1, data(p))
 			require.Greater(t, p.node.Stats(1).EntriesSkipped, before)
+			p.requireAppliedEqualsTheEngines()
 			p.send(1)
 		})
 	}
