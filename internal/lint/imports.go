@@ -123,8 +123,10 @@ var testOnly = []string{
 // of testOnly. Those that users import stay free of test libraries, which
 // would become dependencies of the users' tests.
 var testKits = map[string][]string{
-	"coordinator/locktest":    {"testing"},
-	"transport/transporttest": {"testing", "github.com/stretchr/testify"},
+	"coordinator/locktest":         {"testing"},
+	"coordinator/locktest/history": {"github.com/anishathalye/porcupine"},
+	"token/fencetest":              {"testing"},
+	"transport/transporttest":      {"testing", "github.com/stretchr/testify"},
 }
 
 // kitOf returns what a directory may import of testOnly, and whether it is a

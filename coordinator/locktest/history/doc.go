@@ -1,0 +1,49 @@
+// Package history checks what a program did with locks against the contract.
+//
+// A test records the calls of its clients: when each was made, when it
+// returned, what it said. Check then looks for an order of the operations, each
+// at some moment between its call and its return, in which the contract holds.
+// If there is none, a guarantee was broken. It finds what assertions inside a
+// program miss: each process can be right by itself, and two of them wrong
+// together.
+//
+//	recorder := history.NewRecorder()
+//	client := recorder.Client(node)           // a goroutine each
+//	lease, err := client.Acquire(ctx, "key")
+//	…
+//	err = lease.Release(ctx)
+//	…
+//	require.NoError(t, history.Check(recorder.Records(), time.Minute))
+//
+// # What is checked
+//
+//	a key       at most one lease owns it at a time (G1); a lease owns it from
+//	            some moment of the acquire that returned it, and to the last
+//	            moment at which its holder still trusted it at least (G3); tokens
+//	            rise from grant to grant (G2); the keys of one acquire are owned
+//	            together at some moment of it (G8)
+//	a try       that was refused as busy had a reason: another request for one
+//	            of its keys was under way, or held it
+//	a resource  a write is accepted if its token is the greatest accepted so far
+//	            or greater, and refused as stale only if it is lower; a read
+//	            returns the last write that was accepted (package token)
+//
+// A call whose outcome is unknown may have taken effect at any moment from its
+// call on, or never. An acquire that returned an error leaves nothing (G10): if
+// it does, a later acquire of the key does not return, which is for the test to
+// bound.
+//
+// The order in which requests are served (G7) can't be seen from outside, as the
+// calls overlap, and is not checked here.
+//
+// # Deciding
+//
+// The search is that of porcupine, for each key and resource by itself; keys
+// that were taken together are searched together. It can take exponential time.
+// A search that does not end in time is ErrUndecided: it proves nothing and is
+// no success.
+//
+// Records are plain values, with a form in JSON, on the clock that all processes
+// of a machine share (CLOCK_BOOTTIME on Linux). So those of several processes
+// can be checked together.
+package history

@@ -1,0 +1,102 @@
+package history
+
+import (
+	"context"
+	"errors"
+
+	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/token"
+)
+
+// handle is what a Lease and a LeaseSet of the coordinator have in common here.
+type handle interface {
+	Context() context.Context
+	Done() <-chan struct{}
+	Err() error
+	Release(context.Context) error
+}
+
+var (
+	_ handle = (*coordinator.Lease)(nil)
+	_ handle = (*coordinator.LeaseSet)(nil)
+)
+
+// Lease is a lease, or a set, that is recorded. Its methods are for one
+// goroutine at a time.
+type Lease struct {
+	held    handle
+	client  *Client
+	keys    []string
+	tokens  []token.Token
+	trusted Instant // the holder is known to have trusted it then; Recorder.mu guards it
+}
+
+// Context is the lease's own.
+func (l *Lease) Context() context.Context { return l.held.Context() }
+
+// Done is the lease's own.
+func (l *Lease) Done() <-chan struct{} { return l.held.Done() }
+
+// Err is the lease's own. That it is nil, so that the lease is trusted at this
+// moment, is recorded.
+func (l *Lease) Err() error {
+	asked := now()
+	err := l.held.Err()
+	if err == nil {
+		l.client.recorder.mu.Lock()
+		defer l.client.recorder.mu.Unlock()
+		l.trusted = asked
+	}
+	return err
+}
+
+// Held reports whether Err is nil, and is recorded likewise.
+func (l *Lease) Held() bool { return l.Err() == nil }
+
+// Token returns the token of a key; zero if it is none of the lease's.
+func (l *Lease) Token(key string) token.Token {
+	for i, k := range l.keys {
+		if k == key {
+			return l.tokens[i]
+		}
+	}
+	return 0
+}
+
+// Release is the lease's own, recorded as its end.
+func (l *Lease) Release(ctx context.Context) error {
+	call := now()
+	err := l.held.Release(ctx)
+	r := l.client.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, open := r.open[l]; !open {
+		return err
+	}
+	delete(r.open, l)
+	o := Done
+	switch {
+	case errors.Is(err, coordinator.ErrLeaseLost):
+		o = Unknown // the group may end it at any time after it was last trusted
+	case err != nil:
+		o, l.trusted = Unknown, call
+	default:
+		l.trusted = call
+	}
+	r.records = append(r.records, l.ends(o)...)
+	return err
+}
+
+// ends returns the End of each key: those of several groups end one after the
+// other.
+func (l *Lease) ends(o Outcome) []Record {
+	var ends []Record
+	until := returned(o)
+	for i, key := range l.keys {
+		ends = append(ends, Record{
+			Kind: End, Outcome: o, Client: l.client.name, Keys: []string{key}, Tokens: []token.Token{l.tokens[i]},
+			Call: l.trusted, Return: until,
+		})
+	}
+	return ends
+}
