@@ -1,0 +1,2 @@
+// Package fencetest checks guards.
+package fencetest
