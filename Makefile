@@ -1,7 +1,7 @@
 # The steps themselves are in .ci/run, so that what a contributor runs is what
 # the check of a change runs.
 
-.PHONY: help check fmt vet staticcheck lint test invariants race examples portable fuzz mutation
+.PHONY: help check fmt vet staticcheck lint test databases invariants race examples portable fuzz mutation
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -23,6 +23,9 @@ lint: ## the rules of internal/lint
 
 test: ## go test ./...
 	@bash .ci/run test
+
+databases: ## the modules with database drivers, against a PostgreSQL that it starts
+	@bash .ci/run databases
 
 invariants: ## the lock machine with its invariants checked after every command
 	@bash .ci/run invariants

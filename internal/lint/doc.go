@@ -20,7 +20,7 @@
 //  13. machine-paths: no path of somebody's machine.
 //  14. links: links inside the repository lead somewhere.
 //  15. readme: the README has the two commands.
-//  16. shown: the tests that docs/guarantees.md names are there.
+//  16. shown: the tests that docs/guarantees.md and docs/fencing name are there.
 //
 // Rules are pure functions of a Tree. A new rule comes with a test that shows
 // a small text that breaks it.

@@ -126,6 +126,7 @@ var testKits = map[string][]string{
 	"coordinator/locktest":         {"testing"},
 	"coordinator/locktest/history": {"github.com/anishathalye/porcupine"},
 	"token/fencetest":              {"testing"},
+	"token/objectfence/storetest":  {"testing"},
 	"transport/transporttest":      {"testing", "github.com/stretchr/testify"},
 }
 

@@ -14,5 +14,9 @@ func TestShown(t *testing.T) {
 			[]string{"of package coordinator"}},
 		{"APackageWithoutTestsOfGuaranteesIsLeftAlone",
 			[]string{"docs/guarantees.md", page, "coordinator/x_test.go", test("TestGuard")}, nil},
+		{"APageAboutGuardsNamesTestsOfAnyModule", []string{"docs/fencing/sql.md", "`TestOrder`, `TestRules/All`\n",
+			"token/a/go.mod", "module a\n", "token/a/x_test.go", test("TestOrder"), "token/b/x_test.go", test("TestRules")}, nil},
+		{"ATestOfNoGuardIsMissed", []string{"docs/fencing.md", "\n`TestOrder/Sub`\n", "token/x_test.go", test("TestRules"),
+			"token/x.go", test("TestOrder")}, []string{"docs/fencing.md:2: names TestOrder, which is not there"}},
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -29,6 +28,9 @@ var caught = map[fault]map[string]string{
 	checksNothing:     {"BadInputIsRefusedByEveryMethod": "Write.Check refuses it"},
 	countsCharacters:  {"BadInputIsRefusedByEveryMethod": "(513 bytes)"},
 	ignoresContext:    {"AFinishedContextBeginsNothing": "expected: ended", "RandomWritesGiveWhatTheReferenceGives": ""},
+	answersBadNames:   {"BadInputIsRefusedByEveryMethod": "expected: zero, or token.ErrInvalid"},
+	ignoresCancelling: {"AFinishedContextBeginsNothing": "expected: ended"},
+	ignoresDeadlines:  {"AFinishedContextBeginsNothing": "expected: ended"},
 	raisesForFinished: {"AFinishedContextBeginsNothing": "the greatest token accepted"},
 
 	joinsNames:      {"ResourceAndOperationAreNotJoined": `"a/b"`},
@@ -42,17 +44,26 @@ var caught = map[fault]map[string]string{
 		"TokenAndOperationCatchWhatTheOtherCannot":        `"monday"`,
 		"ThreeWritersInAnyOrderGiveWhatTheReferenceGives": "rule 7",
 	},
-	repeatRaisesNothing: {"ARepeatedOperationRaisesTheFence": "rules 4, 6 and 8", "ConcurrentWritersLeaveWhatSomeOrderOfThemLeaves": ""},
-	repeatLowers:        {"ARepeatedOperationRaisesTheFence": "expected: 8", "ARepeatedOperationReturnsTheFirstReceipt": ""},
-	repeatGivesOwnToken: {"ARepeatedOperationReturnsTheFirstReceipt": "rule 7", "ConcurrentWritersLeaveWhatSomeOrderOfThemLeaves": ""},
+	repeatRaisesNothing: {
+		"ARepeatedOperationRaisesTheFence":                "rules 4, 6 and 8",
+		"ConcurrentWritersLeaveWhatSomeOrderOfThemLeaves": "",
+	},
+	repeatLowers: {"ARepeatedOperationRaisesTheFence": "expected: 8", "ARepeatedOperationReturnsTheFirstReceipt": ""},
+	repeatGivesOwnToken: {
+		"ARepeatedOperationReturnsTheFirstReceipt":        "rule 7",
+		"ConcurrentWritersLeaveWhatSomeOrderOfThemLeaves": "",
+	},
 	repeatGivesNewValue: {"TokenAndOperationCatchWhatTheOtherCannot": "rule 7", "ARepeatedOperationIsKnownAfterManyOthers": ""},
-	repeatWrites:        {"ARepeatedOperationReturnsTheFirstReceipt": "the list of resource", "ConcurrentWritersLeaveWhatSomeOrderOfThemLeaves": ""},
-	repeatIsNotSaid:     {"ARepeatedOperationReturnsTheFirstReceipt": "expected: repeated"},
-	onceRepeatsNothing:  {"ARepeatedOperationReturnsTheFirstReceipt": "AppendOnce"},
-	emptyIsAnOperation:  {"NoOperationIsNoOperationID": "expected: written"},
-	forgetsSoon:         {"ARepeatedOperationIsKnownAfterManyOthers": "rule 7"},
-	sharesReceipts:      {"AReceiptIsItsCallersOwn": `"\x00"`},
-	countsFromZero:      {"NothingIsAcceptedAtFirst": `value "0"`},
+	repeatWrites: {
+		"ARepeatedOperationReturnsTheFirstReceipt":        "the list of resource",
+		"ConcurrentWritersLeaveWhatSomeOrderOfThemLeaves": "",
+	},
+	repeatIsNotSaid:    {"ARepeatedOperationReturnsTheFirstReceipt": "expected: repeated"},
+	onceRepeatsNothing: {"ARepeatedOperationReturnsTheFirstReceipt": "AppendOnce"},
+	emptyIsAnOperation: {"NoOperationIsNoOperationID": "expected: written"},
+	forgetsSoon:        {"ARepeatedOperationIsKnownAfterManyOthers": "rule 7"},
+	sharesReceipts:     {"AReceiptIsItsCallersOwn": `"\x00"`},
+	countsFromZero:     {"NothingIsAcceptedAtFirst": `value "0"`},
 
 	failedIsRecorded: {"AFailedWriteLeavesNothingOfItsOperation": "expected: failed"},
 	failedRaises:     {"AFailedWriteLeavesNothing": "the greatest token accepted"},
@@ -76,11 +87,7 @@ var caughtKeeping = map[fault]map[string]string{
 }
 
 func TestEachFaultIsCaughtByItsRule(t *testing.T) {
-	traits := traitsOfRun()
-	traits.Reopen = reopenNaive
-	if traits.Seed == 0 {
-		traits.Seed = uint64(time.Now().UnixNano())
-	}
+	traits := Traits{Seed: seedOfRun(t), Reopen: reopenNaive}
 	for _, keeps := range []bool{false, true} {
 		traits.KeepsFenceOfFailedWrite = keeps
 		table := caught

@@ -22,7 +22,10 @@ const (
 
 	checksNothing     fault = "bad input is not refused"
 	countsCharacters  fault = "names are measured in characters"
+	answersBadNames   fault = "Highest answers for bad names"
 	ignoresContext    fault = "the context is not looked at"
+	ignoresCancelling fault = "of the context only the deadline is looked at"
+	ignoresDeadlines  fault = "the deadline of the context is not looked at"
 	raisesForFinished fault = "the context is looked at after the fence was raised"
 
 	joinsNames      fault = "resource and operation are joined with a slash"

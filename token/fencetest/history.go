@@ -18,7 +18,9 @@ type history struct {
 
 // check returns nil if the history can be that of a guard.
 func (h history) check() error {
-	for _, check := range []func() error{h.expectedEffects, h.entriesAtTheirPlaces, h.tokensOnlyRise, h.operationsOnce, h.refusalsJustified} {
+	for _, check := range []func() error{
+		h.expectedEffects, h.entriesAtTheirPlaces, h.tokensOnlyRise, h.operationsOnce, h.refusalsJustified,
+	} {
 		if err := check(); err != nil {
 			return err
 		}
@@ -109,7 +111,6 @@ func (h history) operationsOnce() error {
 			continue
 		}
 		want := first[c.write.Operation].receipt
-		want.Repeated = true
 		if !sameReceipt(c.receipt, want) {
 			return fmt.Errorf("%v\nexpected: the first receipt, of token %s and value %q\nby: rule 7 of package token",
 				c, want.Token, want.Value)

@@ -2,6 +2,7 @@ package fencetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -34,9 +35,11 @@ func (g *naive) pause(faults ...fault) {
 // begin looks at what does not need the lock.
 func (g *naive) begin(ctx context.Context, w token.Write) error {
 	if err := ctx.Err(); err != nil {
-		switch g.fault {
-		case ignoresContext:
-		case raisesForFinished:
+		switch {
+		case g.fault == ignoresContext:
+		case g.fault == ignoresCancelling && errors.Is(err, context.Canceled):
+		case g.fault == ignoresDeadlines && errors.Is(err, context.DeadlineExceeded):
+		case g.fault == raisesForFinished:
 			g.mu.Lock()
 			defer g.mu.Unlock()
 			g.raise(g.space(w.Resource), w)

@@ -115,12 +115,20 @@ func (g *naive) Accept(ctx context.Context, w token.Write) error {
 }
 
 func (g *naive) Highest(_ context.Context, resource string) (token.Token, error) {
+	if err := on(resource, 1, "").Check(); err != nil && g.fault == answersBadNames {
+		return 5, nil
+	} else if err != nil && g.fault != checksNothing {
+		return 0, err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.space(resource).highest, nil
 }
 
 func (g *naive) Entries(_ context.Context, resource string) ([]string, error) {
+	if err := on(resource, 1, "").Check(); err != nil && g.fault != checksNothing {
+		return nil, err
+	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.space(resource).entries), nil
@@ -173,7 +181,7 @@ func (g *naive) given(r token.Receipt) token.Receipt {
 }
 
 func TestNaiveGuardsKeepTheRules(t *testing.T) {
-	traits := traitsOfRun()
+	traits := TraitsOfRun()
 	traits.Reopen = reopenNaive
 	t.Run("OverTransactions", func(t *testing.T) {
 		Run(t, traits, func(*testing.T) Guard { return newNaive() })

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -115,11 +114,7 @@ func spoil(rng *rand.Rand, calls []call, left *shelf) {
 }
 
 func TestFindOrderFindsOneExactlyIfThereIsOne(t *testing.T) {
-	seed := *seedFlag
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("to draw the same again: -fencetest.seed %d", seed)
+	seed := seedOfRun(t)
 	for _, keeps := range []bool{false, true} {
 		traits := Traits{KeepsFenceOfFailedWrite: keeps}
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -27,6 +27,8 @@ func newReference(traits Traits) *reference {
 }
 
 // shelf returns what there is of a resource, and makes an empty one at first.
+// It is not called with a name that guards refuse: what has a shelf is read at
+// the end of a trial.
 func (r *reference) shelf(resource string) *shelf {
 	s := r.shelves[resource]
 	if s == nil {

@@ -3,7 +3,6 @@ package fencetest
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -177,7 +176,7 @@ func (t *trial) restart() {
 	t.Helper()
 	t.guard = t.reopen(t.guard)
 	if t.guard == nil {
-		t.stop("", "Traits.Reopen: %v", errors.New("it returned no guard"))
+		t.stop("", "Traits.Reopen returned no guard")
 	}
 }
 

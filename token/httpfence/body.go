@@ -2,9 +2,11 @@ package httpfence
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -34,7 +36,7 @@ func readBody(w http.ResponseWriter, r *http.Request, bytesMax int64, slowest ti
 	switch {
 	case int64(len(body)) > bytesMax:
 		return nil, tooLarge(w, bytesMax)
-	case ctx.Err() != nil && err != nil:
+	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
 		return nil, kindSlow.problem("it was not complete after %v, or the request had ended before", slowest)
 	case err != nil:

@@ -49,7 +49,6 @@ func TestSmuggledRequestsAreNotSeen(t *testing.T) {
 		"TwoLengths":             rawHead + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nab",
 		"LengthAndOddEncoding":   rawHead + "Content-Length: 1\r\nTransfer-Encoding: xchunked\r\n\r\na",
 		"SpaceBeforeTheColon":    strings.Replace(rawHead, "Fencing-Token:", "Fencing-Token :", 1) + "Content-Length: 0\r\n\r\n",
-		"TokenInAFoldedLine":     rawHead + "X: y\r\n Fencing-Token: 9\r\nContent-Length: 0\r\n\r\n",
 		"ZeroByteInTheOperation": strings.Replace(rawHead, "Idempotency-Key: a", "Idempotency-Key: a\x00", 1) + "Content-Length: 0\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -67,6 +66,9 @@ func TestSmuggledRequestsAreNotSeen(t *testing.T) {
 	// A field that only looks like one of ours is none.
 	r := s.raw("POST /documents/7 HTTP/1.1\r\nHost: h\r\nFencing_Token: 5\r\nContent-Length: 0\r\n\r\n", false)
 	r.isProblem(t, 428, "missing-token")
+	// One in a folded line belongs to the field before.
+	r = s.raw("POST /documents/8 HTTP/1.1\r\nHost: h\r\nFencing-Token: 5\r\nX: y\r\n Fencing-Token: 9\r\nContent-Length: 0\r\n\r\n", false)
+	require.Equal(t, "5", r.header.Get(httpfence.TokenHeader))
 	// And one that comes after the body is too late.
 	trailer := "POST /documents/7 HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nTrailer: Fencing-Token\r\n\r\n0\r\nFencing-Token: 5\r\n\r\n"
 	s.raw(trailer, false).isProblem(t, 428, "missing-token")

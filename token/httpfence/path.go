@@ -1,6 +1,7 @@
 package httpfence
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -30,10 +31,8 @@ func ByPath(prefix string) (func(*http.Request) (string, error), error) {
 	if len(prefix) == 0 || prefix[0] != '/' || prefix[len(prefix)-1] != '/' {
 		return nil, fmt.Errorf("%w: prefix %q does not begin and end with a slash", token.ErrInvalid, prefix)
 	}
-	if prefix != "/" {
-		if err := checkPath(strings.TrimSuffix(prefix, "/")); err != nil {
-			return nil, fmt.Errorf("%w: prefix %q: %w", token.ErrInvalid, prefix, err)
-		}
+	if err := checkPath(prefix); err != nil {
+		return nil, fmt.Errorf("%w: prefix %q %w", token.ErrInvalid, prefix, err)
 	}
 	return func(r *http.Request) (string, error) {
 		escaped := strings.ToLower(r.URL.EscapedPath())
@@ -57,19 +56,19 @@ func ByPath(prefix string) (func(*http.Request) (string, error), error) {
 func checkPath(path string) error {
 	segments := strings.Split(path, "/")
 	if segments[0] != "" {
-		return fmt.Errorf("does not begin with a slash")
+		return errors.New("does not begin with a slash")
 	}
 	for i, segment := range segments[1:] {
 		last := i == len(segments)-2
 		switch {
 		case segment == "" && !last:
-			return fmt.Errorf("has an empty segment")
+			return errors.New("has an empty segment")
 		case segment == "." || segment == "..":
 			return fmt.Errorf("has a segment %q", segment)
 		}
 	}
 	if !utf8.ValidString(path) {
-		return fmt.Errorf("is not UTF-8")
+		return errors.New("is not UTF-8")
 	}
 	if i := strings.IndexFunc(path, ambiguous); i >= 0 {
 		return fmt.Errorf("has the byte 0x%02x", path[i])

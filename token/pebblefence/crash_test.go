@@ -98,7 +98,10 @@ func TestACrashLeavesFenceDataAndOperationTogether(t *testing.T) {
 	require.Greater(t, len(album), 60)
 
 	before, after := 0, 0
-	for _, p := range album {
+	for i, p := range album {
+		if i%sample != 0 {
+			continue
+		}
 		db, err := openSmall(testDir, p.fs)
 		require.NoError(t, err, p.at)
 		found := checkLeft(t, db, all, p.low, p.high, p.at)
@@ -111,6 +114,8 @@ func TestACrashLeavesFenceDataAndOperationTogether(t *testing.T) {
 		require.NoError(t, db.Close())
 	}
 	t.Logf("%d crashes; within a step: %d left what was before it, %d what came after", len(album), before, after)
-	require.Greater(t, before, 10)
-	require.Positive(t, after, "no crash kept what was not acknowledged")
+	require.Greater(t, before, 10/sample)
+	if sample == 1 {
+		require.Positive(t, after, "no crash kept what was not acknowledged")
+	}
 }

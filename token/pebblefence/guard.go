@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/palisade-go/palisade/token"
+	"github.com/palisade-go/palisade/token/internal/turn"
 )
 
 // Guard protects resources whose data is in one pebble database. All methods
@@ -20,7 +21,7 @@ type Guard struct {
 	// id is drawn by New and kept in the database, where a later New replaces
 	// it.
 	id    []byte
-	turns turns
+	turns turn.Lines
 }
 
 // New makes a guard of what the database holds under the prefix. It blocks for
@@ -118,9 +119,9 @@ func (g *Guard) Highest(ctx context.Context, resource string) (highest token.Tok
 // turn runs fn with the resource's fence when nobody else works on the
 // resource.
 func (g *Guard) turn(ctx context.Context, resource string, fn func(fence) error) error {
-	give, err := g.turns.take(ctx, resource)
+	give, err := g.turns.Take(ctx, resource)
 	if err != nil {
-		return err
+		return ended(ctx)
 	}
 	defer give() // by panic and Goexit of a write function too
 	if err := g.current(); err != nil {

@@ -94,7 +94,7 @@ func TestACommitThatFails(t *testing.T) {
 			}
 			_, err = g.Highest(ctx, "r")
 			require.ErrorIs(t, err, ErrFailed)
-			require.Empty(t, g.turns.lines)
+			require.Zero(t, g.turns.Callers("r"))
 		})
 	}
 }

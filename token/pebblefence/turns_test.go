@@ -58,18 +58,13 @@ func TestTheContextEndsTheWaitForATurn(t *testing.T) {
 	highest, err := g.Highest(context.Background(), "r")
 	require.NoError(t, err)
 	require.EqualValues(t, 5, highest)
-	require.Empty(t, g.turns.lines, "nobody is in line, so there is none")
+	require.Zero(t, g.turns.Callers("r"))
 }
 
 // waitFor returns when so many callers want the resource.
 func waitFor(t *testing.T, g *Guard, resource string, callers int) {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		g.turns.mu.Lock()
-		defer g.turns.mu.Unlock()
-		l := g.turns.lines[resource]
-		return l != nil && l.callers == callers
-	}, time.Minute, time.Millisecond)
+	require.Eventually(t, func() bool { return g.turns.Callers(resource) == callers }, time.Minute, time.Millisecond)
 }
 
 func TestResourcesDoNotWaitForEachOther(t *testing.T) {
@@ -89,17 +84,6 @@ func TestAContextThatEndsInAWriteEndsNothing(t *testing.T) {
 	})
 	require.NoError(t, err)
 	require.Equal(t, "x", read(t, g.store.db, "data"))
-}
-
-func TestAFreeTurnIsNotTakenWithAFinishedContext(t *testing.T) {
-	var turns turns
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	for range 200 { // select chooses at random
-		_, err := turns.take(ctx, "r")
-		require.ErrorIs(t, err, context.Canceled)
-	}
-	require.Empty(t, turns.lines)
 }
 
 // TestThirtyTwoWritersWithShuffledTokens: the entries that were taken are in the
@@ -150,5 +134,5 @@ func TestThirtyTwoWritersWithShuffledTokens(t *testing.T) {
 		last = made
 	}
 	require.EqualValues(t, writers, last, "the greatest token is always taken")
-	require.Empty(t, g.turns.lines)
+	require.Zero(t, g.turns.Callers("r"))
 }

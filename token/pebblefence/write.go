@@ -61,7 +61,7 @@ func (g *Guard) write(
 		}
 		if found {
 			receipt = known.receipt()
-			return g.raise(w, f)
+			return nil
 		}
 		if err := judge(f.highest); err != nil {
 			return err

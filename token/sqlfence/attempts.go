@@ -46,7 +46,7 @@ func (a attempts) run(ctx context.Context, once func() error) error {
 	for n := 1; ; n++ {
 		err := once()
 		switch {
-		case err == nil || !a.database.again(err) || ctx.Err() != nil:
+		case err == nil || !a.database.again(err):
 			return err
 		case n >= a.max:
 			return fmt.Errorf("%w: gave up after %d attempts, the last: %w", ErrContended, n, err)

@@ -59,9 +59,13 @@ func (f *fakeDB) Driver() driver.Driver                        { return nil }
 
 type fakeConn struct{ f *fakeDB }
 
-func (fakeConn) Prepare(string) (driver.Stmt, error) { return nil, errors.New("no prepared statements") }
-func (fakeConn) Close() error                        { return nil }
-func (c fakeConn) Begin() (driver.Tx, error)         { return c.BeginTx(context.Background(), driver.TxOptions{}) }
+func (fakeConn) Prepare(string) (driver.Stmt, error) {
+	return nil, errors.New("no prepared statements")
+}
+func (fakeConn) Close() error { return nil }
+func (c fakeConn) Begin() (driver.Tx, error) {
+	return c.BeginTx(context.Background(), driver.TxOptions{})
+}
 
 func (c fakeConn) BeginTx(context.Context, driver.TxOptions) (driver.Tx, error) {
 	return c, c.f.do(begin, func() {

@@ -111,7 +111,7 @@ func TestAWriteThatCantEndWellIsRolledBack(t *testing.T) {
 		fn   func(ctx context.Context, tx *sql.Tx) ([]byte, error)
 		want []error
 	}{
-		"an error": {func(ctx context.Context, tx *sql.Tx) ([]byte, error) { return nil, broken }, []error{broken}},
+		"an error":                 {func(ctx context.Context, tx *sql.Tx) ([]byte, error) { return nil, broken }, []error{broken}},
 		"a value that is too long": {writes("text", strings.Repeat("v", 65537)), []error{token.ErrInvalid}},
 		"a rollback of its own": {func(_ context.Context, tx *sql.Tx) ([]byte, error) {
 			return nil, tx.Rollback()
@@ -207,6 +207,25 @@ func TestAWriteThatCommitsByItselfIsNoSuccess(t *testing.T) {
 		require.ErrorIs(t, err, ErrEnded, name)
 		require.Equal(t, map[string]any{"document": int64(5)}, f.committed.fences, name)
 		require.Empty(t, f.committed.operations, name)
+	}
+}
+
+func TestWhatChangesNothingCommitsNothing(t *testing.T) {
+	f, g := fakeGuard(t, Config{})
+	ctx := context.Background()
+	_, err := g.Do(ctx, write(5, "export"), writes("text", ""))
+	require.NoError(t, err)
+	f.before = func(statement string) error {
+		if statement == postgresRaise || statement == commit {
+			return errors.New("not wanted: " + statement)
+		}
+		return nil
+	}
+	require.NoError(t, g.Accept(ctx, write(5, "")), "an equal token is there already")
+	for _, n := range []token.Token{4, 5} {
+		receipt, err := g.Do(ctx, write(n, "export"), writes("text", ""))
+		require.NoError(t, err)
+		require.Equal(t, token.Receipt{Token: 5, Repeated: true}, receipt)
 	}
 }
 

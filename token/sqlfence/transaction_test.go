@@ -145,6 +145,32 @@ func TestACommitAfterTheContextIsNotSent(t *testing.T) {
 	require.Empty(t, f.committed.data)
 }
 
+// hastyContext ends after the first look at it.
+type hastyContext struct {
+	context.Context
+	looks int
+}
+
+func (c *hastyContext) Err() error {
+	c.looks++
+	if c.looks > 1 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// database/sql rolls back when the context ends, also between the guard's look
+// and its commit, which is then not sent.
+func TestACommitThatTheContextForestalledIsNotUnknown(t *testing.T) {
+	f, g := fakeGuard(t, Config{})
+	f.before = on(commit, errors.New("sent"))
+	ctx := &hastyContext{Context: context.Background()}
+	err := g.transaction(ctx, func(tx *sql.Tx) (bool, error) { return true, tx.Rollback() })
+	require.ErrorIs(t, err, sql.ErrTxDone)
+	require.NotErrorIs(t, err, token.ErrUnknown)
+	require.NotErrorIs(t, err, ErrEnded)
+}
+
 // A write function can leave a goroutine behind that ends the transaction
 // after the guard's last statement. If that one committed, all was committed.
 func TestAnEndByAGoroutineThatWasLeftIsUnknown(t *testing.T) {

@@ -65,10 +65,13 @@ func checkFormat(value []byte) error {
 	return nil
 }
 
-// fence is what is kept of a resource. All three only rise.
+// fence is what is kept of a resource.
 type fence struct {
-	highest     token.Token // zero if none was accepted
-	first, next uint64      // the numbers of the operations that are remembered
+	// highest is the greatest token accepted, zero if none was. It only rises.
+	highest token.Token
+	// The operations that are remembered have numbers from first on and below
+	// next. Both rise, but that next falls by one when the last is forgotten.
+	first, next uint64
 }
 
 func (f fence) encode() []byte {

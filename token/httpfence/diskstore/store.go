@@ -205,6 +205,11 @@ func (s *Store) change(batch *pebble.Batch, f fence, resource string, change htt
 		if !found {
 			return f, nil
 		}
+		if before.number == f.next-1 {
+			// An attempt that was not applied must not push out what was, however
+			// often it is tried.
+			f.next--
+		}
 		return f, forget(batch, resource, change.Operation, before.number)
 	}
 	next := record{number: before.number, Record: *change.Record}

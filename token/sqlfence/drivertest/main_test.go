@@ -1,13 +1,24 @@
 package drivertest
 
 import (
-	_ "github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite"
-	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
-	"github.com/palisade-go/palisade/token/sqlfence"
+	"fmt"
+	"os"
 	"testing"
+
+	"go.uber.org/goleak"
 )
-var _ = require.New
-var _ = sqlfence.New
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// childVariable makes the test binary one of the processes of a test: its value
+// is the name of the part, and a line of JSON on standard input has the rest.
+const childVariable = "SQLFENCE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if name := os.Getenv(childVariable); name != "" {
+		if err := parts[name](); err != nil {
+			fmt.Fprintln(os.Stderr, "child:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/palisade-go/palisade/token"
+	"github.com/palisade-go/palisade/token/sqlfence"
+)
+
+// programVariable makes the test binary the program, and so do the processes
+// that it starts. Its value is a name of lenses.
+const programVariable = "PALISADE_TEST_EXPORT_PROGRAM"
+
+// lenses are through what the nodes see the guard.
+var lenses = map[string]func(*sqlfence.Guard) fence{
+	"1":         asItIs,
+	"gullible":  func(g *sqlfence.Guard) fence { return gullible{g} },
+	"forgetful": func(g *sqlfence.Guard) fence { return forgetful{g} },
+}
+
+// gullible is a guard that accepts stale tokens.
+type gullible struct{ *sqlfence.Guard }
+
+func (g gullible) Do(ctx context.Context, w token.Write,
+	write func(context.Context, *sql.Tx) ([]byte, error)) (token.Receipt, error) {
+	highest, err := g.Highest(ctx, w.Resource)
+	if err != nil {
+		return token.Receipt{}, err
+	}
+	given := w.Token
+	w.Token = max(given, highest)
+	receipt, err := g.Guard.Do(ctx, w, write)
+	if !receipt.Repeated {
+		receipt.Token = given
+	}
+	return receipt, err
+}
+
+// forgetful is a guard that remembers no operations.
+type forgetful struct{ *sqlfence.Guard }
+
+func (g forgetful) Do(ctx context.Context, w token.Write,
+	write func(context.Context, *sql.Tx) ([]byte, error)) (token.Receipt, error) {
+	w.Operation = ""
+	return g.Guard.Do(ctx, w, write)
+}
+
+func TestMain(m *testing.M) {
+	if lens := lenses[os.Getenv(programVariable)]; lens != nil {
+		if err := start(os.Args[1:], os.Stdin, os.Stdout, lens); err != nil {
+			fmt.Fprintln(os.Stderr, "export:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// program is the example as its users run it.
+type program struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	dir   string // for its temporary files
+	out   *bufio.Reader
+	errs  bytes.Buffer
+	alive *os.File // ends when it and all processes that it has started are gone
+}
+
+// startProgram starts the example, set up further if need be.
+func startProgram(t *testing.T, setUp func(*exec.Cmd)) *program {
+	p := &program{t: t, cmd: exec.Command(os.Args[0]), dir: t.TempDir()}
+	p.cmd.Env = append(os.Environ(), programVariable+"=1", "TMPDIR="+p.dir)
+	p.cmd.Stderr = &p.errs
+	output, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	p.out = bufio.NewReader(output)
+	// Whoever starts a process hands on this end, without knowing of it.
+	alive, held, err := os.Pipe()
+	require.NoError(t, err)
+	p.alive, p.cmd.ExtraFiles = alive, []*os.File{held}
+	setUp(p.cmd)
+	require.NoError(t, p.cmd.Start())
+	require.NoError(t, held.Close())
+	t.Cleanup(func() {
+		_ = p.cmd.Process.Kill()
+		_ = p.cmd.Wait()
+		_ = alive.Close()
+	})
+	return p
+}
+
+// readUntil reads its output up to a line that has a text.
+func (p *program) readUntil(text string) {
+	p.t.Helper()
+	for line := ""; !strings.Contains(line, text); {
+		var err error
+		if line, err = p.out.ReadString('\n'); err != nil {
+			_ = p.cmd.Wait() // it has ended, and all that it said is there then
+			require.NoError(p.t, err, "%q was not said; it said last: %s%s", text, line, &p.errs)
+		}
+	}
+}
+
+// wait waits until the program has ended, and returns the rest of its output
+// and its status.
+func (p *program) wait() (output string, status int) {
+	p.t.Helper()
+	rest, err := io.ReadAll(p.out)
+	require.NoError(p.t, err)
+	_ = p.cmd.Wait() // the status says it
+	return string(rest), p.cmd.ProcessState.ExitCode()
+}
+
+// requireNoProcess waits until no process is left.
+func (p *program) requireNoProcess() {
+	p.t.Helper()
+	require.NoError(p.t, p.alive.SetReadDeadline(time.Now().Add(patience)))
+	_, err := p.alive.Read(make([]byte, 1))
+	require.ErrorIs(p.t, err, io.EOF, "a process is left")
+}
+
+// requireNoFile checks that no temporary file is left.
+func (p *program) requireNoFile() {
+	p.t.Helper()
+	left, err := os.ReadDir(p.dir)
+	require.NoError(p.t, err)
+	require.Empty(p.t, left)
+}
