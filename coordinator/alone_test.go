@@ -25,7 +25,7 @@ type bare struct {
 }
 
 // bareElection is short: most of these tests is waiting for what can't come.
-const bareElection = 200 * time.Millisecond
+const bareElection = 400 * time.Millisecond
 
 // newBare makes three nodes, none of which is open.
 func newBare(t *testing.T, tcp bool) *bare {
@@ -48,7 +48,7 @@ func (b *bare) open(number coordinator.NodeID, env inject.Env) *coordinator.Coor
 	}
 	c, err := coordinator.Open(inject.With(context.Background(), env), coordinator.Config{
 		Dir: filepath.Join(b.dir, fmt.Sprintf("node-%d", number)), Cluster: "bare", NodeID: number, Peers: b.peers,
-		Listen: b.peers[number], Groups: locktest.Groups, ElectionTimeout: bareElection, TTL: 10 * bareElection,
+		Listen: b.peers[number], Groups: locktest.Groups, ElectionTimeout: bareElection, TTL: long,
 		TLS: transport.Insecure,
 	})
 	require.NoError(b.t, err)

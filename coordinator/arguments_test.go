@@ -12,16 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // What looks odd and is right. What is wrong is in badinput_test.go.
 
 func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	const least = 4 * coordinator.SingleElectionTimeout
+	c.Node(1).Clock().Freeze() // the least ttl lasts as long as the others
 	odd := "\x00\xff\xc3(\n" + strings.Repeat("é", 600)
 	for name, right := range map[string]coordinator.AcquireOption{
 		"the least ttl":          coordinator.WithTTL(least),
@@ -35,7 +35,7 @@ func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 		"the longest request id": coordinator.WithRequestID(odd[:128]),
 	} {
 		release(t, acquire(t, c.Node(1), name, right))
-		lease, err := node.TryAcquire(patient(t), name, right)
+		lease, err := try(t, c.Node(1), name, right)
 		require.NoError(t, err, name)
 		holder := inspect(t, c.Node(1), name).Holder
 		require.Equal(t, lease.Token(), holder.Token, name)
@@ -43,8 +43,10 @@ func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 		require.Contains(t, []string{"", "\x00", odd[:128]}, holder.RequestID)
 	}
 
+	c.Node(1).Clock().Thaw()
+
 	t.Run("TheGreatestMaxHoldIsNoLimit", func(t *testing.T) {
-		lease := acquire(t, c.Node(1), "for ever", coordinator.WithTTL(long), coordinator.WithMaxHold(math.MaxInt64))
+		lease := acquire(t, c.Node(1), "for ever", coordinator.WithMaxHold(math.MaxInt64))
 		require.NoError(t, lease.Ensure(patient(t), long*89/100))
 		requireOpen(t, lease)
 		require.Equal(t, lease.Token(), inspect(t, c.Node(1), "for ever").Holder.Token)
@@ -60,7 +62,7 @@ func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 		require.NoError(t, set.Release(patient(t)))
 	})
 	t.Run("WhatAlwaysRemainsIsEnsured", func(t *testing.T) {
-		lease := acquire(t, c.Node(1), "held", coordinator.WithTTL(long))
+		lease := acquire(t, c.Node(1), "held")
 		before := batches(c.Node(1))
 		for _, d := range []time.Duration{0, -1, math.MinInt64} {
 			require.NoError(t, lease.Ensure(patient(t), d))
@@ -68,7 +70,7 @@ func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 		require.Equal(t, before, batches(c.Node(1)))
 	})
 	t.Run("ABindingToNoContextEndsWithTheLease", func(t *testing.T) {
-		lease := acquire(t, c.Node(1), "bound", coordinator.WithTTL(long))
+		lease := acquire(t, c.Node(1), "bound")
 		var none context.Context
 		bound, unbind := lease.Bind(none)
 		defer unbind()
@@ -80,9 +82,7 @@ func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 
 func TestS111OddKeys(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
-	ctx := patient(t)
-	node := c.Node(1).Coordinator()
+	c := newCluster(t, 1)
 	odd := []string{
 		" ", "  ", "/", "a", "a/", "/a", "a//b", "a/b", "a\x00b", "a\x00", "\x00", "\xff\xfe", "\xc3\x28",
 		"\u00e9", "e\u0301", "..", "../..", ".", "\n", "{", "}", "{}", "{a}", "{a}b", "a{}", "{a}{b}", "{a}{c}", "}{",
@@ -90,13 +90,13 @@ func TestS111OddKeys(t *testing.T) {
 	}
 	held := make(map[string]*coordinator.Lease)
 	for _, key := range odd {
-		lease, err := node.TryAcquire(ctx, key)
+		lease, err := try(t, c.Node(1), key)
 		require.NoError(t, err, "%q is taken for another one", key)
 		require.Equal(t, key, lease.Key())
 		held[key] = lease
 	}
 	for _, key := range odd {
-		_, err := node.TryAcquire(ctx, key)
+		_, err := try(t, c.Node(1), key)
 		var busy *coordinator.BusyError
 		require.ErrorAs(t, err, &busy)
 		require.Equal(t, key, busy.Holders[0].Key)

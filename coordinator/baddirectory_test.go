@@ -73,18 +73,11 @@ func inUse(change func(*start)) func(*testing.T, *start) func() {
 		c, err := coordinator.Open(s.ctx, s.cfg)
 		require.NoError(t, err)
 		if len(s.cfg.Peers) == 0 {
-			release(t, mustAcquire(t, c, "key")) // from now on it has nothing to do
+			announce(t, c) // from now on it has nothing to do
 		}
 		change(s)
 		return func() { require.NoError(t, c.Close()) }
 	}
-}
-
-func mustAcquire(t *testing.T, c *coordinator.Coordinator, key string) *coordinator.Lease {
-	t.Helper()
-	lease, err := c.Acquire(patient(t), key)
-	require.NoError(t, err)
-	return lease
 }
 
 // othersDirectory makes a row of a difference between the directory and the

@@ -34,10 +34,6 @@ type badCalls struct {
 	set          *coordinator.LeaseSet
 }
 
-// badElection is so long that no leader changes meanwhile: whoever holds a
-// lease renews it then, and that would be a batch.
-const badElection = 2 * time.Second
-
 type options = []coordinator.AcquireOption
 
 // single returns the calls that acquire one key.
@@ -104,7 +100,7 @@ func (b *badCalls) keys() (rows []badCall) {
 
 // options are the rows for options.
 func (b *badCalls) options() (rows []badCall) {
-	const least = 4 * badElection
+	const least = 4 * steadyElection
 	long := strings.Repeat("é", 600)
 	for _, bad := range []struct {
 		opts  options
@@ -223,16 +219,16 @@ func (b *badCalls) refused(t *testing.T, rows []badCall, times int) {
 // error that says what is wrong, and no group notices.
 func TestBadInputToACallGetsAClearErrorAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
-		cfg.ElectionTimeout, cfg.TTL = badElection, 10*badElection
-	}))
+	// A leader that changes makes whoever holds a lease renew it, and that would
+	// be a batch.
+	c := newSteadyCluster(t, 3)
 	b := &badCalls{
 		t: t, node: c.Node(1).Coordinator(), ctx: patient(t),
-		lease: acquire(t, c.Node(1), "held", coordinator.WithTTL(long)),
-		named: acquire(t, c.Node(1), "named", coordinator.WithTTL(long), coordinator.WithRequestID("id")),
+		lease: acquire(t, c.Node(1), "held"),
+		named: acquire(t, c.Node(1), "named", coordinator.WithRequestID("id")),
 	}
 	var err error
-	b.set, err = b.node.AcquireAll(b.ctx, []string{c.KeyIn(1, "set"), c.KeyIn(2, "set"), c.KeyIn(3, "set")}, coordinator.WithTTL(long))
+	b.set, err = b.node.AcquireAll(b.ctx, []string{c.KeyIn(1, "set"), c.KeyIn(2, "set"), c.KeyIn(3, "set")})
 	require.NoError(t, err)
 	before := groupsOf(t, c)
 	status := b.node.Status()
@@ -268,8 +264,7 @@ var (
 func groupsOf(t *testing.T, c *locktest.Cluster) (dumps []string) {
 	t.Helper()
 	for group := 1; group <= locktest.Groups; group++ {
-		_, err := c.Node(1).Coordinator().Resolve(patient(t), c.KeyIn(group, "look"), "nobody")
-		require.NoError(t, err)
+		resolve(t, c.Node(1), c.KeyIn(group, "look"), "nobody")
 	}
 	require.NoError(t, c.WaitEqualDumps(patient(t)))
 	for group := 1; group <= locktest.Groups; group++ {

@@ -66,13 +66,29 @@ func startOfThree(t *testing.T) start {
 	return s
 }
 
-// runs opens the node and closes it, and returns which start that was.
+// runs opens the node and closes it, and returns which start that was. One that
+// is alone has then announced itself to all groups.
 func (s start) runs(t *testing.T) uint64 {
 	t.Helper()
 	c, err := coordinator.Open(s.ctx, s.cfg)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, c.Close()) }()
+	if len(s.cfg.Peers) == 0 {
+		announce(t, c)
+	}
 	return c.Status().Incarnation
+}
+
+// announce returns when all groups know a node that is alone, and it has nothing
+// to tell them any more.
+func announce(t *testing.T, c *coordinator.Coordinator) {
+	t.Helper()
+	set, err := c.AcquireAll(patient(t), []string{"a", "b", "c", "d", "e", "f", "g", "h"})
+	require.NoError(t, err)
+	for _, g := range c.Status().Groups {
+		require.NotZero(t, g.Leases, "a key of group %d", g.Group)
+	}
+	require.NoError(t, set.Release(patient(t)))
 }
 
 // refused makes a bad start: it says what is wrong, leaves everything as it was

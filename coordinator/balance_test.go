@@ -19,11 +19,11 @@ import (
 func TestS120GoroutinesFilesAndHeapBalance(t *testing.T) {
 	dir, blocked := t.TempDir(), t.TempDir()
 	open := func() *coordinator.Coordinator {
-		c, err := coordinator.Open(patient(t), coordinator.Config{Dir: dir, Groups: 2})
+		c, err := coordinator.Open(patient(t), coordinator.Config{Dir: dir, Groups: 2, TTL: long})
 		require.NoError(t, err)
 		return c
 	}
-	other, err := coordinator.Open(patient(t), coordinator.Config{Dir: blocked, Groups: 2})
+	other, err := coordinator.Open(patient(t), coordinator.Config{Dir: blocked, Groups: 2, TTL: long})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, other.Close()) }()
 	require.NoError(t, other.WaitReady(patient(t)))

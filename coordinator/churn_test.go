@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 	"github.com/palisade-go/palisade/token"
 )
 
@@ -19,8 +18,8 @@ import (
 // would wake one in line who was missed.
 func TestS21TheRecordOfAFreeKeyGoesWhileOthersEnter(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	ctx, ttl := patient(t), coordinator.WithTTL(long)
+	c := newCluster(t, 3)
+	ctx := patient(t)
 	guard := token.NewGuard()
 	const callers, keys, enough = 8, 3, 30
 	var inside [keys]atomic.Int64
@@ -34,7 +33,7 @@ func TestS21TheRecordOfAFreeKeyGoesWhileOthersEnter(t *testing.T) {
 			if round%2 == 0 {
 				acquire = node.TryAcquire
 			}
-			lease, err := acquire(ctx, key, ttl)
+			lease, err := acquire(ctx, key)
 			switch {
 			case errors.Is(err, coordinator.ErrBusy):
 				taken.Add(1)

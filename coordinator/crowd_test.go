@@ -22,16 +22,6 @@ import (
 // for, which takes about a minute on two processors.
 var crowd = flag.Bool("crowd", false, "take 200,000 leases in the test of a new leader")
 
-// crowdElection is an election timeout that a busy machine does not reach, so
-// that an election is the fault of what the test does.
-const crowdElection = 2 * time.Second
-
-func newCrowdedCluster(t *testing.T) *locktest.Cluster {
-	return locktest.New(t, 3, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
-		cfg.ElectionTimeout, cfg.TTL = crowdElection, 10*crowdElection
-	}))
-}
-
 // holdMany lets a node take that many keys of one group.
 func holdMany(t *testing.T, n *locktest.Node, tag string, count int, ttl func(i int) time.Duration) []*coordinator.Lease {
 	t.Helper()
@@ -58,11 +48,11 @@ func groupOn(c *locktest.Cluster, node int, key string) coordinator.GroupStatus 
 
 func TestS52ManyLeasesExpireInTheSameMoment(t *testing.T) {
 	t.Parallel()
-	c := newCrowdedCluster(t)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
-	const count, ttl = 10_000, 4 * crowdElection
+	const count, ttl = 10_000, long
 	require.NoError(t, c.MoveLeader(ctx, "key", 3))
-	living := acquire(t, c.Node(2), "{key}living", coordinator.WithTTL(long))
+	living := acquire(t, c.Node(2), "{key}living", coordinator.WithTTL(longer))
 	holdMany(t, c.Node(1), "key", count, func(int) time.Duration { return ttl })
 	require.NoError(t, c.Await(ctx, "all leases to be known", func() bool { return groupOn(c, 3, "key").Leases == count+1 }))
 	c.Node(1).Kill()
@@ -81,7 +71,7 @@ func TestS52ManyLeasesExpireInTheSameMoment(t *testing.T) {
 			default:
 			}
 			began := time.Now()
-			lease, err := c.Node(2).Coordinator().Acquire(ctx, "{key}client", coordinator.WithTTL(long))
+			lease, err := c.Node(2).Coordinator().Acquire(ctx, "{key}client", coordinator.WithTTL(longer))
 			if err != nil {
 				t.Errorf("acquire: %v", err)
 				return
@@ -95,14 +85,16 @@ func TestS52ManyLeasesExpireInTheSameMoment(t *testing.T) {
 	}()
 	require.NoError(t, c.Await(ctx, "the client to be at work", func() bool { return rounds.Load() > 0 }))
 	began, before := time.Now(), rounds.Load()
-	advance(c, 2*ttl, 2, 3)
+	letPass(t, c, 2*ttl, 2, 3)
 	require.NoError(t, c.Await(ctx, "all leases of the dead to end", func() bool { return groupOn(c, 2, "key").Leases <= 2 }))
 	took, during := time.Since(began), rounds.Load()-before
 	require.NoError(t, c.Await(ctx, "the client to go on", func() bool { return rounds.Load() > before+during+1 }))
 	close(stop)
 	<-stopped
 	t.Logf("%d leases ended in %v, with %d rounds of the client meanwhile, the slowest of all %v", count, took, during, time.Duration(slowest.Load()))
-	require.Less(t, time.Duration(slowest.Load()), crowdElection, "a round of two entries")
+	// How long a round takes is a matter of the machine: this is only there so
+	// that a group which stands still does not pass.
+	require.Less(t, time.Duration(slowest.Load()), 10*steadyElection, "a round of two entries")
 	requireOpen(t, living)
 	require.Equal(t, term, groupOn(c, 3, "key").Term, "an election")
 	// One entry for each slice; more only if a slice takes longer than a retry.
@@ -115,7 +107,7 @@ func TestS52ManyLeasesExpireInTheSameMoment(t *testing.T) {
 // thousand different TTLs.
 func TestS53ANewLeaderOfVeryManyLeases(t *testing.T) {
 	t.Parallel()
-	c := newCrowdedCluster(t)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	count := 20_000
 	if *crowd {
@@ -134,7 +126,7 @@ func TestS53ANewLeaderOfVeryManyLeases(t *testing.T) {
 	began := time.Now()
 	c.Node(3).Kill()
 	killed := time.Since(began)
-	release(t, acquire(t, c.Node(1), "{key}after", coordinator.WithTTL(long)))
+	release(t, acquire(t, c.Node(1), "{key}after"))
 	t.Logf("%d leases: the leader was gone after %v, the first acquire back after %v", count, killed, time.Since(began))
 	elections := awaitElection(t, c, 1, "key", term)
 	require.LessOrEqual(t, elections, uint64(2))
@@ -144,27 +136,27 @@ func TestS53ANewLeaderOfVeryManyLeases(t *testing.T) {
 	for _, lease := range leases {
 		require.NoError(t, lease.Err())
 	}
-	limited := acquire(t, c.Node(1), "{key}limited", coordinator.WithTTL(long), coordinator.WithMaxHold(4*crowdElection))
-	next := ask(t, c.Node(2), "{key}limited", coordinator.WithTTL(long))
+	limited := acquire(t, c.Node(1), "{key}limited", coordinator.WithMaxHold(long/2))
+	next := ask(t, c.Node(2), "{key}limited")
 	awaitLine(t, c, c.Node(2), "{key}limited", 1)
-	advance(c, 5*crowdElection, 1, 2)
+	advance(c, long/2, 1, 2)
 	require.Greater(t, next.granted().Token(), limited.Token())
 	require.Equal(t, elections, groupOn(c, 1, "key").Term-term, "the new leader stays")
 }
 
 func TestS81AReleaseCostsTheSameHoweverManyWait(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	const waiters, releases = 1000, 200
 	ctx, leave := context.WithCancel(patient(t))
 	defer leave()
-	lease := acquire(t, c.Node(2), "key", coordinator.WithTTL(long))
+	lease := acquire(t, c.Node(2), "key")
 	granted := make(chan *coordinator.Lease, waiters)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		parallel(waiters, func(i int) {
-			l, err := c.Node(i%3+1).Coordinator().Acquire(ctx, "key", coordinator.WithTTL(long))
+			l, err := c.Node(i%3+1).Coordinator().Acquire(ctx, "key")
 			if err == nil {
 				granted <- l
 			} else if ctx.Err() == nil {
@@ -189,8 +181,9 @@ func TestS81AReleaseCostsTheSameHoweverManyWait(t *testing.T) {
 	leave()
 	<-done
 	t.Logf("%d releases with %d in line: %d entries, %d frames", releases, waiters, index, sent)
-	// One entry each, and an election may add some. The frames are those of the
-	// entries and the heartbeats; one for each in line would be ten times more.
+	// One entry each, and one that is sent again may add another. The frames are
+	// those of the entries and the heartbeats; one for each in line would be ten
+	// times more.
 	require.LessOrEqual(t, index, uint64(releases*5/4))
 	require.Less(t, sent, uint64(releases*waiters/10))
 	release(t, lease)

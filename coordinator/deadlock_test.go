@@ -7,19 +7,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // A caller whose context comes from a lease on the key would wait for itself.
 func TestAcquiringFromInsideTheLease(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newSteadyCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	type valueKey struct{}
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	lease := acquire(t, c.Node(1), "key")
 	bound, unbind := lease.Bind(patient(t))
 	defer unbind()
-	set, err := node.AcquireAll(patient(t), []string{"a", "b"}, coordinator.WithTTL(long))
+	set, err := node.AcquireAll(patient(t), []string{"a", "b"})
 	require.NoError(t, err)
 
 	wouldDeadlock := func(t *testing.T, ctx context.Context, key string) {
@@ -61,7 +60,7 @@ func TestAcquiringFromInsideTheLease(t *testing.T) {
 		}))
 	})
 	t.Run("AlsoThroughAnInnerLease", func(t *testing.T) {
-		inner, err := node.Acquire(lease.Context(), "inner", coordinator.WithTTL(long))
+		inner, err := node.Acquire(lease.Context(), "inner")
 		require.NoError(t, err, "another key is no matter")
 		wouldDeadlock(t, inner.Context(), "key")
 		wouldDeadlock(t, inner.Context(), "inner")
@@ -84,7 +83,7 @@ func TestAcquiringFromInsideTheLease(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled, "a finished context")
 	})
 	t.Run("TheLeaseOfAnotherClusterIsNotInTheWay", func(t *testing.T) {
-		other := locktest.New(t, 1)
+		other := newCluster(t, 1)
 		_, err := other.Node(1).Coordinator().Acquire(set.Context(), "a")
 		require.NoError(t, err)
 	})

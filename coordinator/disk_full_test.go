@@ -69,7 +69,7 @@ func (s *diskScene) keptByOthers() {
 	s.t.Helper()
 	for _, p := range s.others(1) {
 		var held, holder token.Token
-		p.ask("Ensure", own[p.number], &Nothing{})
+		p.ask("Renew", own[p.number], &Nothing{})
 		p.ask("Held", own[p.number], &held)
 		p.ask("Holder", own[p.number], &holder)
 		require.Equal(s.t, s.tokens[p.number], held)
@@ -114,7 +114,7 @@ func TestS138DiskFullAndThenNot(t *testing.T) {
 		err := s.troubled.try("Acquire", "new", new(token.Token))
 		require.ErrorContains(t, err, "(not applied)")
 		require.ErrorContains(t, err, coordinator.ErrDiskSpace.Error())
-		s.troubled.ask("Ensure", own[1], &Nothing{})
+		s.troubled.ask("Renew", own[1], &Nothing{})
 		s.keptByOthers()
 		s.worked(s.others(1)...)
 

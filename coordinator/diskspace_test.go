@@ -104,7 +104,7 @@ func leads(c *locktest.Cluster, n *locktest.Node) (led int) {
 func TestANodeShortOfDiskSpace(t *testing.T) {
 	t.Parallel()
 	var log lockedBuffer
-	cluster := locktest.New(t, 3, locktest.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))))
+	cluster := newCluster(t, 3, locktest.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))))
 	short, other := cluster.Node(1), cluster.Node(2)
 	node := short.Coordinator()
 	for group := 1; group <= locktest.Groups; group++ {
@@ -157,7 +157,8 @@ func TestANodeShortOfDiskSpace(t *testing.T) {
 		require.NoError(t, node.Live())
 	})
 	t.Run("GoesOnRenewingAndReleasing", func(t *testing.T) {
-		require.NoError(t, held.Ensure(patient(t), locktest.TTL*17/20))
+		advance(cluster, long/4, short.Number())
+		require.NoError(t, held.Ensure(patient(t), long*17/20))
 		release(t, given)
 		require.Nil(t, inspect(t, other, given.Key()).Holder)
 	})
@@ -208,7 +209,7 @@ func TestANodeShortOfDiskSpace(t *testing.T) {
 // round: what is held goes on.
 func TestAllNodesShortOfDiskSpace(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newCluster(t, 3)
 	var leases []*coordinator.Lease
 	for _, n := range cluster.Nodes() {
 		leases = append(leases, acquire(t, n, cluster.KeyIn(n.Number(), "held")))
@@ -219,9 +220,10 @@ func TestAllNodesShortOfDiskSpace(t *testing.T) {
 	for _, n := range cluster.Nodes() {
 		awaitShort(t, cluster, n, true)
 	}
-	for range 5 { // each renewal takes until the next batch of its group
+	for range 5 {
+		advance(cluster, long/4, 1, 2, 3)
 		for _, lease := range leases {
-			require.NoError(t, lease.Ensure(patient(t), locktest.TTL*17/20))
+			require.NoError(t, lease.Ensure(patient(t), long*17/20))
 		}
 	}
 	for _, n := range cluster.Nodes() {

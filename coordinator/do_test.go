@@ -9,17 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 func TestDo(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	errWork := errors.New("the work failed")
 	isFree := func(t *testing.T) {
 		t.Helper()
-		lease, err := node.TryAcquire(patient(t), "key")
+		lease, err := try(t, c.Node(1), "key")
 		require.NoError(t, err, "the key is free when Do has returned")
 		release(t, lease)
 	}
@@ -66,7 +65,7 @@ func TestDo(t *testing.T) {
 	t.Run("ALossIsReportedEvenWhenFnReturnsNil", func(t *testing.T) {
 		for _, want := range []error{nil, errWork} {
 			err := node.Do(patient(t), "key", func(ctx context.Context, l *coordinator.Lease) error {
-				advance(c, locktest.TTL, 1)
+				advance(c, long, 1)
 				require.Error(t, ctx.Err(), "the context of fn ends with the lease")
 				require.ErrorIs(t, context.Cause(ctx), coordinator.ErrLeaseLost)
 				return want
@@ -98,7 +97,7 @@ func TestDo(t *testing.T) {
 
 			// The release waits until fn has returned.
 			require.True(t, l.Held())
-			_, err := node.TryAcquire(patient(t), "key")
+			_, err := try(t, c.Node(1), "key")
 			require.ErrorIs(t, err, coordinator.ErrBusy)
 			return ctx.Err()
 		})
@@ -116,7 +115,7 @@ func TestDo(t *testing.T) {
 			_ = node.DoAll(patient(t), keys, func(context.Context, *coordinator.LeaseSet) error { panic("oops") })
 		})
 		require.ErrorIs(t, node.DoAll(patient(t), keys, func(context.Context, *coordinator.LeaseSet) error {
-			advance(c, locktest.TTL, 1)
+			advance(c, long, 1)
 			return nil
 		}), coordinator.ErrLeaseLost)
 		require.ErrorIs(t, node.DoAll(patient(t), nil, nil), coordinator.ErrInvalid)
@@ -126,7 +125,7 @@ func TestDo(t *testing.T) {
 
 func TestDoRefusesAMissingFunctionBeforeItAcquires(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	before := node.Status().Batches
 	require.ErrorIs(t, node.Do(patient(t), "key", nil), coordinator.ErrInvalid)

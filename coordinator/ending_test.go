@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // That what a holder has ends when the holder does, here and at the group.
@@ -20,12 +19,12 @@ import (
 // than it can give back in one batch: the leader sweeps the rest.
 func TestS48ANodeThatClosesGivesEverythingOn(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	const count = 3000
 	leases := holdMany(t, c.Node(1), "key", count, func(int) time.Duration { return long })
 	first, last := leases[0].Key(), leases[count-1].Key()
-	next := []*inLine{ask(t, c.Node(2), first, coordinator.WithTTL(long)), ask(t, c.Node(3), last, coordinator.WithTTL(long))}
+	next := []*inLine{ask(t, c.Node(2), first), ask(t, c.Node(3), last)}
 	awaitLine(t, c, c.Node(2), first, 1)
 	awaitLine(t, c, c.Node(2), last, 1)
 	c.Node(1).Close()
@@ -35,7 +34,7 @@ func TestS48ANodeThatClosesGivesEverythingOn(t *testing.T) {
 	for _, lease := range leases[1 : count-1] {
 		require.ErrorIs(t, lease.Err(), coordinator.ErrClosed)
 	}
-	lease, err := c.Node(2).Coordinator().TryAcquire(ctx, leases[count/2].Key())
+	lease, err := try(t, c.Node(2), leases[count/2].Key())
 	require.NoError(t, err)
 	require.Greater(t, lease.Token(), leases[count/2].Token())
 	require.Zero(t, c.Faults().ExpiriesProposed, "nothing had to wait for a TTL")
@@ -44,22 +43,22 @@ func TestS48ANodeThatClosesGivesEverythingOn(t *testing.T) {
 
 func TestS61HereAndAtTheGroupALeaseEndsTogether(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	n := c.Node(1)
 	t.Run("ALossLeavesNothingInTheWayOfTheSameNode", func(t *testing.T) {
 		id := coordinator.WithRequestID("job") // what is shared inside the node
-		ttl := coordinator.WithTTL(locktest.MinTTL)
-		first := acquire(t, n, "key", id, ttl)
-		joined := acquire(t, n, "key", id, ttl)
+		first := acquire(t, n, "key", id)
+		joined := acquire(t, n, "key", id)
 		require.Equal(t, first.Token(), joined.Token())
 		c.Isolate(1)
+		advance(c, long, 1)
 		awaitEnd(t, first)
-		second := ask(t, n, "key", id, ttl) // while the group may still have the first
+		second := ask(t, n, "key", id) // while the group may still have the first
 		for _, l := range []*coordinator.Lease{first, joined} {
 			require.ErrorIs(t, l.Release(ctx), coordinator.ErrLeaseLost)
 		}
-		require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+		awaitCut(t, c, 1)
 		second.waits()
 		c.Heal()
 		require.Greater(t, second.granted().Token(), first.Token())
@@ -68,8 +67,8 @@ func TestS61HereAndAtTheGroupALeaseEndsTogether(t *testing.T) {
 	})
 	t.Run("AReleaseThatNobodyWaitsForLetsNobodyInBeforeTheGroupHasIt", func(t *testing.T) {
 		require.NoError(t, c.MoveLeader(ctx, "key", 2))
-		first := acquire(t, n, "key", coordinator.WithTTL(long))
-		second := ask(t, n, "key", coordinator.WithTTL(long))
+		first := acquire(t, n, "key")
+		second := ask(t, n, "key")
 		awaitLine(t, c, n, "key", 1)
 		c.BlackHole(1, 2)
 		c.BlackHole(1, 3)
@@ -96,7 +95,7 @@ func TestS61HereAndAtTheGroupALeaseEndsTogether(t *testing.T) {
 
 func TestS62AReleaseOfWhatIsLostDoesNotBlock(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	node := c.Node(1).Coordinator()
 	one := acquire(t, c.Node(1), "key")
 	set, err := node.AcquireAll(patient(t), []string{c.KeyIn(1, "a"), c.KeyIn(2, "b"), c.KeyIn(3, "c")})
@@ -111,7 +110,7 @@ func TestS62AReleaseOfWhatIsLostDoesNotBlock(t *testing.T) {
 	}()
 	<-running
 	c.Isolate(1)
-	advance(c, locktest.TTL, 1)
+	advance(c, long, 1)
 
 	// Nothing bounds these but the loss, and nobody hears them.
 	for _, h := range []handle{one, set} {
@@ -126,9 +125,7 @@ func TestS62AReleaseOfWhatIsLostDoesNotBlock(t *testing.T) {
 		}
 	}
 	require.Equal(t, 3, node.Status().Requests, "all three are still to be given back")
-	require.NoError(t, c.Await(patient(t), "the isolation to be met", func() bool {
-		return c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped > 0
-	}))
+	awaitCut(t, c, 1)
 	c.Heal()
 	awaitNothingLeft(t, c)
 }
@@ -136,12 +133,12 @@ func TestS62AReleaseOfWhatIsLostDoesNotBlock(t *testing.T) {
 // The lease would outlast the test: only its release lets the next one in.
 func TestS64AWorkerThatEndsLeavesNothingHeld(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	node := c.Node(1).Coordinator()
 	errWork := errors.New("the work failed")
 	type work = func(context.Context, *coordinator.Lease) error
 	run := func(ctx context.Context, key string, fn work) error {
-		return node.Do(ctx, key, fn, coordinator.WithTTL(long))
+		return node.Do(ctx, key, fn)
 	}
 	for _, way := range []struct {
 		name string
@@ -174,7 +171,7 @@ func TestS64AWorkerThatEndsLeavesNothingHeld(t *testing.T) {
 			case <-ended:
 				require.NoError(t, err, "what ended before has kept the key")
 			}
-			next := ask(t, c.Node(2), "key", coordinator.WithTTL(long))
+			next := ask(t, c.Node(2), "key")
 			awaitLine(t, c, c.Node(2), "key", 1)
 			close(end)
 			require.Greater(t, next.granted().Token(), lease.Token())

@@ -190,20 +190,30 @@ func (p *process) ask(what string, args, answer any) {
 	require.NoError(p.t, p.try(what, args, answer), "%s on node %d", what, p.number)
 }
 
-// equalDumps checks that all nodes have the same state, and returns it by
-// group. The cluster must be at rest.
+// equalDumps waits until all nodes have the same state, and returns it by group.
+// The cluster must be at rest; a batch that was sent twice may still be on its
+// way.
 func (f *fleet) equalDumps() []string {
 	f.t.Helper()
-	var first []string
-	for _, number := range f.members() {
-		var dumps []string
-		f.running[number].ask("Dumps", Nothing{}, &dumps)
-		if first == nil {
-			first = dumps
+	ended := patient(f.t)
+	for {
+		var first []string
+		differs := coordinator.NodeID(0)
+		for _, number := range f.members() {
+			var dumps []string
+			f.running[number].ask("Dumps", Nothing{}, &dumps)
+			switch {
+			case first == nil:
+				first = dumps
+			case !slices.Equal(first, dumps):
+				differs = number
+				require.NoError(f.t, ended.Err(), "node %d has\n%s\nnode 1 has\n%s", number, dumps, first)
+			}
 		}
-		require.Equal(f.t, first, dumps, "node %d", number)
+		if differs == 0 {
+			return first
+		}
 	}
-	return first
 }
 
 // lockedBuffer is what a process says, to be read at any time.

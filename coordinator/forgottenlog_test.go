@@ -97,7 +97,7 @@ func awaitCollected(t testing.TB, c *locktest.Cluster, what string, holds func()
 func collectAll(t testing.TB) {
 	t.Helper()
 	log := &forgottenLog{}
-	c := locktest.New(t, 1, locktest.WithLogger(slog.New(log)))
+	c := newCluster(t, 1, locktest.WithLogger(slog.New(log)))
 	for i := range 3 {
 		key := fmt.Sprint("forgotten later ", i)
 		forget(t, c.Node(1), key, nothing)
@@ -105,12 +105,12 @@ func collectAll(t testing.TB) {
 	}
 }
 
-// forget takes a lease for an hour and forgets it, but for what keep returns.
+// forget takes a lease and forgets it, but for what keep returns.
 // No stack has it any more afterwards.
 func forget(t testing.TB, n *locktest.Node, key string, keep func(*coordinator.Lease) any, opts ...coordinator.AcquireOption) any {
 	t.Helper()
 	return elsewhere(t, func() (any, error) {
-		lease, err := n.Coordinator().Acquire(patient(t), key, append(opts, coordinator.WithTTL(long))...)
+		lease, err := n.Coordinator().Acquire(patient(t), key, opts...)
 		if err != nil {
 			return nil, err
 		}
@@ -122,7 +122,7 @@ func forget(t testing.TB, n *locktest.Node, key string, keep func(*coordinator.L
 func forgetSet(t testing.TB, n *locktest.Node, keys []string, keep func(*coordinator.LeaseSet) any) any {
 	t.Helper()
 	return elsewhere(t, func() (any, error) {
-		set, err := n.Coordinator().AcquireAll(patient(t), keys, coordinator.WithTTL(long))
+		set, err := n.Coordinator().AcquireAll(patient(t), keys)
 		if err != nil {
 			return nil, err
 		}

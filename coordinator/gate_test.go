@@ -7,8 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,6 +31,16 @@ func refusedFor(t *testing.T, ctx context.Context, n *locktest.Node, why coordin
 	return refused
 }
 
+// awaitRefusal waits until a node knows that it and a peer don't want each other.
+func awaitRefusal(t *testing.T, c *coordinator.Coordinator) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		return slices.ContainsFunc(c.Status().Peers, func(p coordinator.PeerStatus) bool {
+			return errors.Is(p.Err, coordinator.ErrRefused)
+		})
+	}, patience, 20*time.Millisecond, "node %d knows of a refusal", c.Status().NodeID)
+}
+
 // soon is a context that ends after several elections.
 func soon(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), 6*locktest.ElectionTimeout)
@@ -41,13 +53,13 @@ func soon(t *testing.T) context.Context {
 // of the grant.
 func TestS144AMemberThatCameBackEmptyElectsNobody(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newCluster(t, 3)
 	one, two, three := cluster.Node(1), cluster.Node(2), cluster.Node(3)
 	key := cluster.KeyIn(1, "job")
 	require.NoError(t, cluster.MoveLeader(patient(t), key, 1))
 	before := cluster.Dumps(1)
 	cluster.Isolate(2)
-	lease, err := one.Coordinator().Acquire(patient(t), key, coordinator.WithTTL(long))
+	lease, err := one.Coordinator().Acquire(patient(t), key)
 	require.NoError(t, err, "the leader and node 3 are a quorum")
 	require.Equal(t, before[1].Text, dumpOf(cluster, 2).Text, "node 2 has not heard of the grant")
 
@@ -91,7 +103,7 @@ func dumpOf(cluster *locktest.Cluster, node int) locktest.Dump { return cluster.
 // disks can't start over unseen.
 func TestABirthNeedsAllMembersOnce(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newCluster(t, 3)
 	for _, n := range cluster.Nodes() {
 		n.Kill()
 		require.NoError(t, os.RemoveAll(n.Dir()))
@@ -99,6 +111,10 @@ func TestABirthNeedsAllMembersOnce(t *testing.T) {
 	one, two, three := cluster.Node(1), cluster.Node(2), cluster.Node(3)
 	one.Restart()
 	two.Restart()
+	require.NoError(t, cluster.Await(patient(t), "node 1 to have asked both", func() bool {
+		peers := one.Coordinator().Status().Peers
+		return len(peers) == 2 && peers[0].Reached && peers[1].Err != nil
+	}))
 	err := one.Coordinator().WaitReady(soon(t))
 	require.ErrorIs(t, err, coordinator.ErrUnavailable)
 	require.ErrorContains(t, err, "node 3 has to let this new directory in")
@@ -129,7 +145,7 @@ func TestABirthNeedsAllMembersOnce(t *testing.T) {
 
 func TestAMajorityThatLostItsDisksCantStartOver(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newCluster(t, 3)
 	for _, n := range cluster.Nodes() {
 		n.Kill()
 	}
@@ -150,7 +166,7 @@ func TestAMajorityThatLostItsDisksCantStartOver(t *testing.T) {
 
 func TestAnOlderCopyOfADirectoryTakesNoPart(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newCluster(t, 3)
 	three := cluster.Node(3)
 	three.Kill()
 	backup := t.TempDir()
@@ -176,7 +192,7 @@ func TestAnOlderCopyOfADirectoryTakesNoPart(t *testing.T) {
 // tell, and with the copy's vote it would forget what nodes 2 and 3 granted.
 func TestANodeThatWasRefusedForEverDoesNotVote(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newCluster(t, 3)
 	one, two, three := cluster.Node(1), cluster.Node(2), cluster.Node(3)
 	key := cluster.KeyIn(1, "job")
 	three.Kill()
@@ -184,7 +200,7 @@ func TestANodeThatWasRefusedForEverDoesNotVote(t *testing.T) {
 	copyTree(t, three.Dir(), backup)
 	one.Kill()
 	three.Restart() // only node 2 meets this start
-	lease, err := two.Coordinator().Acquire(patient(t), key, coordinator.WithTTL(long))
+	lease, err := two.Coordinator().Acquire(patient(t), key)
 	require.NoError(t, err)
 
 	three.Kill()
@@ -195,7 +211,7 @@ func TestANodeThatWasRefusedForEverDoesNotVote(t *testing.T) {
 	three.Restart()
 	refusedFor(t, patient(t), three, coordinator.RefusedCopy)
 	one.Restart()
-	_, err = one.Coordinator().Acquire(soon(t), key, coordinator.WithTTL(long))
+	_, err = one.Coordinator().Acquire(soon(t), key)
 	require.ErrorIs(t, err, coordinator.ErrUnavailable)
 	require.True(t, lease.Held())
 	for _, g := range one.Coordinator().Status().Groups {
@@ -243,7 +259,7 @@ func copyTree(t *testing.T, from, to string) {
 // with a stale name service: nothing is mixed up, and it heals by itself.
 func TestANodeUnderAWrongAddressIsNotTalkedTo(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newCluster(t, 3)
 	one := cluster.Node(1)
 	one.Kill()
 	var right map[coordinator.NodeID]string
@@ -251,6 +267,7 @@ func TestANodeUnderAWrongAddressIsNotTalkedTo(t *testing.T) {
 		right = map[coordinator.NodeID]string{1: cfg.Peers[1], 2: cfg.Peers[2], 3: cfg.Peers[3]}
 		cfg.Peers[2], cfg.Peers[3] = cfg.Peers[3], cfg.Peers[2]
 	})
+	awaitRefusal(t, one.Coordinator())
 	_, err := one.Coordinator().Acquire(soon(t), "job")
 	require.ErrorIs(t, err, coordinator.ErrUnavailable)
 	require.ErrorIs(t, err, coordinator.ErrRefused)
@@ -276,7 +293,7 @@ func TestANodeUnderAWrongAddressIsNotTalkedTo(t *testing.T) {
 // not take the chance to found a cluster of its own.
 func TestS146AMemberWithBrokenDataFoundsNothing(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newCluster(t, 3)
 	three := cluster.Node(3)
 	cfg := coordinator.Config{}
 	three.Restart(func(c *coordinator.Config) { cfg = *c })

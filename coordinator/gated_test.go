@@ -13,7 +13,6 @@ import (
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -99,6 +98,10 @@ func (c *movedClock) Now() clock.Instant {
 	return clock.System{}.Now().Add(time.Duration(c.by.Load()))
 }
 
+// gatedElection leaves a busy machine time, and a test that waits for three of it
+// again and again.
+const gatedElection = time.Second
+
 // newGatedCluster opens the nodes, and returns when they are ready.
 func newGatedCluster(t *testing.T) *gatedCluster {
 	c := &gatedCluster{t: t, network: transport.NewMemory(0)}
@@ -117,7 +120,7 @@ func newGatedCluster(t *testing.T) *gatedCluster {
 		}
 		opened, err := coordinator.Open(inject.With(patient(t), env), coordinator.Config{
 			Dir: filepath.Join(dir, fmt.Sprint("node-", i)), Cluster: "gated", NodeID: coordinator.NodeID(i), Peers: peers,
-			Groups: 1, TLS: transport.Insecure, ElectionTimeout: locktest.ElectionTimeout, TTL: long,
+			Groups: 1, TLS: transport.Insecure, ElectionTimeout: gatedElection, TTL: long,
 		})
 		require.NoError(t, err)
 		n.Coordinator = opened

@@ -32,7 +32,7 @@ type haunted struct {
 // Its 500 are 500 steps, of which most ask for one.
 func TestS46NoLeaseIsAGhost(t *testing.T) {
 	t.Parallel()
-	h := &haunted{t: t, cluster: locktest.New(t, 3), random: newRandom(t)}
+	h := &haunted{t: t, cluster: newCluster(t, 3), random: newRandom(t)}
 	for i := range 40 {
 		h.keys = append(h.keys, fmt.Sprintf("key-%d", i))
 	}
@@ -56,11 +56,12 @@ func (h *haunted) step(step int) {
 	case 20:
 		h.down = h.cluster.Node(h.random.IntN(3) + 1)
 		h.counts.stopped++
-		if h.random.IntN(2) == 0 {
-			h.down.Kill()
-		} else {
+		if h.counts.stopped%2 == 0 {
 			h.down.Close()
+			break
 		}
+		acquire(h.t, h.down, fmt.Sprint("left behind at step ", step))
+		h.down.Kill()
 	case 40:
 		h.down.Restart()
 		h.down = nil
@@ -145,29 +146,48 @@ func (h *haunted) settle() {
 
 // compare checks that all nodes list the same leases, that each of them is
 // found by a question about its key, on every node, and that it is in hands.
+// A busy machine may lose one of the short ones while they are looked at; then
+// all are looked at again.
 func (h *haunted) compare() {
 	h.t.Helper()
-	ctx := patient(h.t)
-	require.NoError(h.t, h.cluster.WaitEqualDumps(ctx))
+	for {
+		lost := h.counts.lost
+		require.NoError(h.t, h.cluster.WaitEqualDumps(patient(h.t)))
+		groups := h.cluster.Node(1).Coordinator().Status().Groups
+		found := make(map[*locktest.Node][]coordinator.KeyInfo)
+		for _, n := range h.cluster.Nodes() {
+			for _, key := range h.keys {
+				found[n] = append(found[n], inspect(h.t, n, key))
+			}
+		}
+		if h.settle(); h.counts.lost == lost {
+			h.requireInHands(groups, found)
+			return
+		}
+	}
+}
+
+// requireInHands compares what was found with the leases in hands.
+func (h *haunted) requireInHands(groups []coordinator.GroupStatus, found map[*locktest.Node][]coordinator.KeyInfo) {
+	h.t.Helper()
 	inHands := make(map[string]token.Token)
 	listed := 0
 	for _, l := range h.leases {
 		inHands[l.Key()] = l.Token()
 	}
-	for _, g := range h.cluster.Node(1).Coordinator().Status().Groups {
+	for _, g := range groups {
 		listed += g.Leases
 		require.Zero(h.t, g.Waits)
 	}
 	require.Len(h.t, inHands, listed)
-	for _, n := range h.cluster.Nodes() {
-		for _, key := range h.keys {
-			info := inspect(h.t, n, key)
+	for _, infos := range found {
+		for _, info := range infos {
 			require.Empty(h.t, info.Waiters)
 			if info.Holder == nil {
-				require.NotContains(h.t, inHands, key)
+				require.NotContains(h.t, inHands, info.Key)
 				continue
 			}
-			require.Equal(h.t, inHands[key], info.Holder.Token, "token of %q", key)
+			require.Equal(h.t, inHands[info.Key], info.Holder.Token, "token of %q", info.Key)
 		}
 	}
 }
@@ -178,12 +198,12 @@ func (h *haunted) silence() {
 	h.t.Helper()
 	c := h.cluster
 	for i := range 3 {
-		acquire(h.t, c.Node(1), c.KeyIn(i+1, "last"), coordinator.WithTTL(long))
+		acquire(h.t, c.Node(1), c.KeyIn(i+1, "last"))
 	}
 	expiries := c.Faults().ExpiriesProposed
 	c.Node(1).Kill()
 	for range 3 {
-		advance(c, long, 2, 3)
+		letPass(h.t, c, long, 2, 3)
 	}
 	awaitNothingHeld(h.t, c)
 	require.Greater(h.t, c.Faults().ExpiriesProposed, expiries)

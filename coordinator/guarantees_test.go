@@ -21,7 +21,7 @@ import (
 
 func TestG1OneOwner(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	register := token.NewGuard()
 	var inside atomic.Pointer[coordinator.Lease]
@@ -73,7 +73,7 @@ func TestG1OneOwner(t *testing.T) {
 
 func TestG2TokensOnlyRise(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3, locktest.WithSnapshotEntries(10))
+	c := newCluster(t, 3, locktest.WithSnapshotEntries(10))
 	ctx := patient(t)
 	last := token.Token(0)
 	rises := func(after string) {
@@ -116,22 +116,23 @@ func TestG2TokensOnlyRise(t *testing.T) {
 
 func TestG7FirstComeFirstServed(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 5)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	c := newCluster(t, 5)
+	last := coordinator.WithTTL(longer) // of all but the one who dies
+	lease := acquire(t, c.Node(1), "key", last)
 	node := c.Node(1)
 	var line []*inLine
 	// One for each way in which a key becomes free.
 	for i, opts := range [][]coordinator.AcquireOption{
-		{coordinator.WithTTL(long)},
-		{coordinator.WithTTL(long), coordinator.WithMaxHold(locktest.MinTTL)},
-		{coordinator.WithTTL(long)},
-		{coordinator.WithTTL(locktest.MinTTL)},
-		{coordinator.WithTTL(long)},
+		{last},
+		{last, coordinator.WithMaxHold(long / 4)},
+		{last},
+		{},
+		{last},
 	} {
 		line = append(line, ask(t, c.Node(i%4+2), "key", opts...))
 		awaitLine(t, c, node, "key", i+1)
 	}
-	_, err := node.Coordinator().TryAcquire(patient(t), "key")
+	_, err := try(t, node, "key")
 	require.ErrorIs(t, err, coordinator.ErrBusy)
 
 	goesOn := func(how string, to *inLine, behind int) {
@@ -149,15 +150,17 @@ func TestG7FirstComeFirstServed(t *testing.T) {
 	goesOn("a release", line[1], 3)
 	line[2].leave()
 	require.ErrorIs(t, line[2].failed(), context.Canceled)
+	advance(c, long/4, 1, 2, 3, 4, 5)
 	goesOn("the limit, past one that has left", line[3], 1)
 	c.Node(5).Kill()
+	letPass(t, c, 2*long, 1, 2, 3, 4)
 	goesOn("the expiry", line[4], 0)
 	require.NotZero(t, c.Faults().ExpiriesProposed)
 }
 
 func TestG8ManyKeysNoDeadlock(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	keys := []string{c.KeyIn(1, "a"), c.KeyIn(1, "b"), c.KeyIn(2, "c"), c.KeyIn(3, "d")}
 	owners := make(map[string]*atomic.Int32)
@@ -207,7 +210,7 @@ func TestG8ManyKeysNoDeadlock(t *testing.T) {
 
 func TestG9Once(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	require.NoError(t, c.MoveLeader(ctx, "key", 1))
 	for _, way := range [][2]int{{1, 2}, {2, 1}, {1, 3}, {3, 1}} {
@@ -218,7 +221,7 @@ func TestG9Once(t *testing.T) {
 	const each = 40
 	parallel(3, func(i int) {
 		for range each {
-			lease, err := c.Node(i+1).Coordinator().Acquire(ctx, "key", coordinator.WithTTL(long))
+			lease, err := c.Node(i+1).Coordinator().Acquire(ctx, "key")
 			if err != nil {
 				t.Errorf("acquire: %v", err)
 				return
@@ -243,14 +246,14 @@ func TestG9Once(t *testing.T) {
 
 func TestG10Truth(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	node := c.Node(1).Coordinator()
 
 	_, err := node.Acquire(ctx, "")
 	require.Equal(t, coordinator.NotApplied, outcomeOf(t, err))
-	held := acquire(t, c.Node(2), "taken", coordinator.WithTTL(long))
-	_, err = node.TryAcquire(ctx, "taken")
+	held := acquire(t, c.Node(2), "taken")
+	_, err = try(t, c.Node(1), "taken")
 	require.Equal(t, coordinator.NotApplied, outcomeOf(t, err))
 
 	c.Isolate(1)
@@ -259,7 +262,7 @@ func TestG10Truth(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Equal(t, coordinator.Unknown, outcomeOf(t, err))
 	require.NotZero(t, node.Status().Requests, "it is withdrawn in the background")
-	require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+	awaitCut(t, c, 1)
 	c.Heal()
 	release(t, held)
 	awaitNothingLeft(t, c)
@@ -267,7 +270,7 @@ func TestG10Truth(t *testing.T) {
 
 func TestG11Bounded(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
+	c := newCluster(t, 1, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
 		cfg.Limits = coordinator.Limits{Keys: 3, Queue: 2, Requests: 4}
 	}))
 	ctx := patient(t)

@@ -6,14 +6,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // The guarantees about time: when a lease is lost, and when it is not.
 
 func TestG3LossNeedsNoMessage(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	for question, ask := range map[string]func(*coordinator.Lease) bool{
 		"Held":       func(l *coordinator.Lease) bool { return !l.Held() },
 		"Err":        func(l *coordinator.Lease) bool { return l.Err() != nil },
@@ -22,7 +21,7 @@ func TestG3LossNeedsNoMessage(t *testing.T) {
 		"ContextErr": func(l *coordinator.Lease) bool { return l.Context().Err() != nil },
 	} {
 		t.Run(question+"KnowsAtTheFirstQuestion", func(t *testing.T) {
-			lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+			lease := acquire(t, c.Node(1), "key")
 			require.False(t, ask(lease))
 			advance(c, long, 1)
 			require.True(t, ask(lease))
@@ -34,31 +33,26 @@ func TestG3LossNeedsNoMessage(t *testing.T) {
 		c.Node(1).Clock().SetRate(0.95)
 		c.Node(2).Clock().SetRate(1.05)
 		c.Node(3).Clock().SetRate(1.05)
-		lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(locktest.MinTTL))
-		next := ask(t, c.Node(2), "key")
-		awaitLine(t, c, c.Node(2), "key", 1)
-		c.Isolate(1)
+		lease, next, before := cutWhileHeld(t, c, 0, func() { c.Isolate(1) })
 		second := next.granted()
 		require.False(t, lease.Held())
 		require.Greater(t, second.Token(), lease.Token())
-		require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+		require.Greater(t, droppedAt(c, 1), before.dropped)
 	})
 }
 
 func TestG4ExpiryIsDecidedInTheLog(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	require.NoError(t, c.MoveLeader(ctx, "key", 2))
-	lost := acquire(t, c.Node(1), "key", coordinator.WithTTL(locktest.MinTTL))
-	c.Node(2).Clock().Freeze()
-	c.Node(3).Clock().Freeze()
+	lost := acquire(t, c.Node(1), "key")
 	c.Node(1).Kill()
-	next := ask(t, c.Node(2), "key", coordinator.WithTTL(long))
+	next := ask(t, c.Node(2), "key", coordinator.WithTTL(longer))
 	awaitLine(t, c, c.Node(2), "key", 1)
 
 	// The clock of a replica that does not lead decides nothing.
-	advance(c, 10*locktest.MinTTL, 3)
+	advance(c, 10*long, 3)
 	other := acquire(t, c.Node(3), "elsewhere")
 	release(t, other)
 	next.waits()
@@ -67,7 +61,8 @@ func TestG4ExpiryIsDecidedInTheLog(t *testing.T) {
 	// The leader's clock makes it propose. All replicas do the same with the
 	// entry, whatever their clocks show.
 	c.Node(3).Clock().Freeze()
-	advance(c, 2*locktest.MinTTL, 2)
+	advance(c, 2*long, 2)
+	underLeader(t, c, 2, "key", next.done)
 	require.Greater(t, next.granted().Token(), lost.Token())
 	require.NotZero(t, c.Faults().ExpiriesProposed)
 	require.NoError(t, c.WaitEqualDumps(ctx))
@@ -75,17 +70,17 @@ func TestG4ExpiryIsDecidedInTheLog(t *testing.T) {
 
 func TestG5AFailoverDoesNotCostTheLock(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
-	const ttl = 20 * locktest.ElectionTimeout
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(ttl))
+	const ttl = long
+	lease := acquire(t, c.Node(1), "key")
 	first := lease.Token()
 	for _, leader := range []int{2, 3} {
 		require.NoError(t, c.MoveLeader(ctx, "key", leader))
 		require.NoError(t, lease.Ensure(ctx, ttl*85/100))
 		changes := c.Faults().LeaderChanges
 		c.Node(leader).Kill()
-		advance(c, ttl/4, 1, 5-leader) // as if the election took that much longer
+		advance(c, ttl/2-patience, 1, 5-leader) // as if the election took that much longer
 		_, err := c.WaitLeader(ctx, "key")
 		require.NoError(t, err)
 		require.Greater(t, c.Faults().LeaderChanges, changes)
@@ -100,23 +95,20 @@ func TestG5AFailoverDoesNotCostTheLock(t *testing.T) {
 
 func TestG6TheDeadAreLetGo(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	require.NoError(t, c.MoveLeader(ctx, "key", 1))
-	const ttl = locktest.TTL
-	dead := acquire(t, c.Node(1), "key", coordinator.WithTTL(ttl))
-	next := ask(t, c.Node(2), "key", coordinator.WithTTL(long))
+	dead := acquire(t, c.Node(1), "key")
+	next := ask(t, c.Node(2), "key", coordinator.WithTTL(longer))
 	awaitLine(t, c, c.Node(2), "key", 1)
-	c.Node(2).Clock().Freeze()
-	c.Node(3).Clock().Freeze()
 	c.Node(1).Kill() // the holder's node led the group, too
 	_, err := c.WaitLeader(ctx, "key")
 	require.NoError(t, err)
 	require.Equal(t, dead.Token(), inspect(t, c.Node(2), "key").Holder.Token)
 	next.waits()
 
-	// No time passes but this: 2*T after the node was last heard.
-	advance(c, 2*ttl, 2, 3)
+	// No time passes that counts but this: 2*T after the node was last heard.
+	letPass(t, c, 2*long, 2, 3)
 	require.Greater(t, next.granted().Token(), dead.Token())
 	require.NotZero(t, c.Faults().ExpiriesProposed)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -12,7 +13,7 @@ import (
 // that another one has forgotten it. Either may be first, and both are once.
 func TestAReleaseMeetsTheEndOfAForgottenHandle(t *testing.T) {
 	ctx := context.Background()
-	c, err := Open(ctx, Config{Dir: t.TempDir(), Groups: 1})
+	c, err := Open(ctx, Config{Dir: t.TempDir(), Groups: 1, TTL: time.Hour})
 	require.NoError(t, err)
 	const rounds = 500
 	for range rounds {

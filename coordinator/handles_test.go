@@ -7,14 +7,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // Each acquire is its own owner, and its handle is its own.
 
 func TestS103TheSameNodeTwiceIsTwoOwners(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	first := acquire(t, c.Node(1), "key")
 	second := ask(t, c.Node(1), "key")
 	awaitLine(t, c, c.Node(1), "key", 1)
@@ -30,13 +29,12 @@ func TestS103TheSameNodeTwiceIsTwoOwners(t *testing.T) {
 // The case asks for ten seconds: here are 8 times 150 rounds.
 func TestS106OneVariableUsedByManyGoroutines(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
-	ctx := patient(t)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	var shared atomic.Pointer[coordinator.Lease]
 	parallel(8, func(i int) {
 		for range 150 {
-			lease, err := node.Acquire(ctx, "key")
+			lease, err := node.Acquire(patient(t), "key")
 			if err != nil || lease == nil {
 				t.Errorf("acquire: %v, %v", lease, err)
 				return
@@ -47,12 +45,12 @@ func TestS106OneVariableUsedByManyGoroutines(t *testing.T) {
 			other := shared.Load()
 			_, _, _, _ = other.Held(), other.Token(), other.Remaining(), other.State()
 			if i%2 == 0 {
-				_ = other.Release(ctx)
+				_ = other.Release(patient(t))
 			}
 			if lease.Token() != mine {
 				t.Error("a lease has changed its token")
 			}
-			if err := lease.Release(ctx); err != nil {
+			if err := lease.Release(patient(t)); err != nil {
 				t.Errorf("release: %v", err)
 			}
 		}

@@ -9,14 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // Neither answer depends on the quorum, but for the one time that a node has
 // to catch up after its start.
 func TestHealthDoesNotDependOnTheQuorum(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	for _, n := range c.Nodes() {
 		require.NoError(t, n.Coordinator().Live())
@@ -48,10 +47,10 @@ func TestHealthDoesNotDependOnTheQuorum(t *testing.T) {
 // A node that is behind is not ready: what it has is old.
 func TestANodeIsReadyWithAllThatWasCommittedBefore(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	c.Node(3).Kill()
-	acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	acquire(t, c.Node(1), "key")
 	c.Isolate(3)
 	c.Node(3).Restart()
 	node := c.Node(3).Coordinator()
@@ -74,7 +73,7 @@ func leasesOf(c *coordinator.Coordinator) int {
 
 func TestHealthWhileANodeLeaves(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	ctx := patient(t)
 	node := c.Node(1).Coordinator()
 	require.NoError(t, c.Await(ctx, "the node to be ready", func() bool { return node.Ready() == nil }))
@@ -93,7 +92,7 @@ func TestHealthWhileANodeLeaves(t *testing.T) {
 
 func TestHealthHandlers(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	require.NoError(t, c.Await(patient(t), "the node to be ready", func() bool { return node.Ready() == nil }))
 	handlers := map[string]http.Handler{"Live": node.LiveHandler(), "Ready": node.ReadyHandler()}

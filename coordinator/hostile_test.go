@@ -68,8 +68,8 @@ func TestHostileConnectionsCostNoLease(t *testing.T) {
 		own[node] = ours.Certify(t, t.TempDir(), transporttest.Holder{Cluster: "locktest", Node: uint64(node)})
 	}
 	var addresses []string
-	cluster := locktest.New(t, 3, locktest.WithTCP(), locktest.WithConfig(func(node int, cfg *coordinator.Config) {
-		cfg.TLS, cfg.TTL = own[node], long
+	cluster := newCluster(t, 3, locktest.WithTCP(), locktest.WithConfig(func(node int, cfg *coordinator.Config) {
+		cfg.TLS = own[node]
 		addresses = []string{cfg.Peers[1], cfg.Peers[2], cfg.Peers[3]}
 	}))
 	var held []*coordinator.Lease

@@ -8,14 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // The edges of a list of keys: none, one, too many; and its end as a whole.
 
 func TestS90EmptySingleAndTooMany(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newSteadyCluster(t, 1)
 	ctx := patient(t)
 	n, node := c.Node(1), c.Node(1).Coordinator()
 	list := func(size int) []string {
@@ -97,16 +96,15 @@ func TestS90EmptySingleAndTooMany(t *testing.T) {
 // of that group alone is cut.
 func TestS91ASetLivesAndDiesTogether(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	kept, lost := c.KeyIn(1, "kept"), c.KeyIn(2, "lost")
 	require.NoError(t, c.MoveLeader(ctx, kept, 2))
 	require.NoError(t, c.MoveLeader(ctx, lost, 3))
 	node := c.Node(1).Coordinator()
-	const ttl = 20 * locktest.ElectionTimeout
-	set, err := node.AcquireAll(ctx, []string{kept, lost}, coordinator.WithTTL(ttl))
+	set, err := node.AcquireAll(ctx, []string{kept, lost})
 	require.NoError(t, err)
-	next := ask(t, c.Node(2), kept, coordinator.WithTTL(long))
+	next := ask(t, c.Node(2), kept, coordinator.WithTTL(longer))
 	awaitLine(t, c, c.Node(2), kept, 1)
 	losses := node.Status().LostWindow
 
@@ -115,21 +113,22 @@ func TestS91ASetLivesAndDiesTogether(t *testing.T) {
 	applied := func() uint64 { return node.Status().Groups[0].Applied }
 	for set.Held() {
 		before := applied()
-		advance(c, ttl/5, 1, 2, 3)
+		advance(c, long/4, 1, 2, 3)
 		require.NoError(t, c.Await(ctx, "the other group to be renewed", func() bool { return applied() > before }))
 	}
 	awaitEnd(t, set)
 	<-set.Endangered()
 	require.ErrorIs(t, set.Err(), coordinator.ErrLeaseLost)
 	require.Equal(t, losses+1, node.Status().LostWindow, "the loss is told once")
-	require.NotZero(t, c.Traffic(1, 3).Dropped)
+	awaitDropped(t, c, 1, 3)
 	for _, key := range []string{kept, lost} {
 		got, ok := set.Token(key)
 		require.True(t, ok)
 		require.NotZero(t, got, "tokens can be asked for after the loss")
 	}
-	free := ask(t, c.Node(2), lost, coordinator.WithTTL(long))
-	advance(c, ttl, 3) // the leader that no longer hears of the node
+	free := ask(t, c.Node(2), lost, coordinator.WithTTL(longer))
+	advance(c, long, 3) // the leader that no longer hears of the node
+	underLeader(t, c, 3, lost, free.done)
 	release(t, free.granted())
 	require.NotZero(t, c.Faults().ExpiriesProposed)
 	require.Equal(t, coordinator.NodeID(1), inspect(t, c.Node(2), kept).Holder.Node, "the rest is held until Release")

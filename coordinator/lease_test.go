@@ -14,7 +14,7 @@ import (
 
 func TestLeaseContext(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	type valueKey struct{}
 	with := context.WithValue(patient(t), valueKey{}, "of the acquire")
 	take := func(t *testing.T) *coordinator.Lease {
@@ -40,7 +40,7 @@ func TestLeaseContext(t *testing.T) {
 	})
 	t.Run("ItsCauseIsTheLoss", func(t *testing.T) {
 		lease := take(t)
-		advance(c, locktest.TTL, 1)
+		advance(c, long, 1)
 		require.Error(t, lease.Context().Err(), "it looks at the clock itself")
 		require.ErrorIs(t, context.Cause(lease.Context()), coordinator.ErrLeaseLost)
 		require.ErrorContains(t, context.Cause(lease.Context()), "window")
@@ -70,7 +70,7 @@ func TestLeaseContext(t *testing.T) {
 		lease = take(t)
 		lost, unbind := lease.Bind(patient(t))
 		defer unbind()
-		advance(c, locktest.TTL, 1)
+		advance(c, long, 1)
 		require.Error(t, lost.Err(), "it looks at the clock itself")
 		require.ErrorIs(t, context.Cause(lost), coordinator.ErrLeaseLost)
 	})
@@ -87,7 +87,7 @@ func TestLeaseContext(t *testing.T) {
 
 func TestLeaseRelease(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	require.NoError(t, c.MoveLeader(patient(t), "key", 2))
 	t.Run("ASecondOneReturnsNil", func(t *testing.T) {
 		lease := acquire(t, c.Node(1), "key")
@@ -97,7 +97,7 @@ func TestLeaseRelease(t *testing.T) {
 		}
 	})
 	t.Run("EndsTheOwnershipHereFirst", func(t *testing.T) {
-		lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+		lease := acquire(t, c.Node(1), "key")
 		c.Isolate(1)
 		ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
 		defer cancel()
@@ -134,9 +134,9 @@ func TestLeaseRelease(t *testing.T) {
 
 func TestLeaseEnsure(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	lease := acquire(t, c.Node(1), "key")
 	const window = long * 9 / 10
 	t.Run("SendsNothingWhileEnoughRemains", func(t *testing.T) {
 		before := batches(c.Node(1))
@@ -159,7 +159,7 @@ func TestLeaseEnsure(t *testing.T) {
 		requireOpen(t, lease)
 	})
 	t.Run("DoesNotAddToAMaxHold", func(t *testing.T) {
-		limited := acquire(t, c.Node(1), "limited", coordinator.WithTTL(long), coordinator.WithMaxHold(long/2))
+		limited := acquire(t, c.Node(1), "limited", coordinator.WithMaxHold(long/2))
 		require.LessOrEqual(t, limited.Remaining(), window/2)
 		require.ErrorIs(t, limited.Ensure(ctx, window*3/4), coordinator.ErrInvalid)
 		release(t, limited)
@@ -189,7 +189,7 @@ func TestLeaseEnsure(t *testing.T) {
 
 func TestWithMaxHold(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	require.NoError(t, c.MoveLeader(ctx, "key", 2))
 	t.Run("TheHolderLearnsItFromItsClock", func(t *testing.T) {
@@ -210,6 +210,7 @@ func TestWithMaxHold(t *testing.T) {
 		awaitLine(t, c, c.Node(3), "key", 1)
 		proposed := c.Faults().ExpiriesProposed
 		advance(c, long, 2) // the leader's clock alone
+		underLeader(t, c, 2, "key", next.done)
 		require.Greater(t, next.granted().Token(), lease.Token())
 		require.Greater(t, c.Faults().ExpiriesProposed, proposed)
 		awaitEnd(t, lease)
@@ -219,9 +220,9 @@ func TestWithMaxHold(t *testing.T) {
 
 func TestWithWaitBoundsTheWaitOnly(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	holder := acquire(t, c.Node(1), "key")
-	_, err := c.Node(1).Coordinator().Acquire(patient(t), "key", coordinator.WithWait(2*locktest.ElectionTimeout))
+	err := timedOut(t, c.Node(1), "key")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.NotErrorIs(t, err, coordinator.ErrUnavailable)
 	require.NoError(t, patient(t).Err())
@@ -229,14 +230,14 @@ func TestWithWaitBoundsTheWaitOnly(t *testing.T) {
 	lease := acquire(t, c.Node(1), "key", coordinator.WithWait(patience))
 	_, has := lease.Context().Deadline()
 	require.False(t, has)
-	advance(c, locktest.TTL/2, 1)
-	require.NoError(t, lease.Ensure(patient(t), locktest.TTL*8/10))
+	advance(c, long/2, 1)
+	require.NoError(t, lease.Ensure(patient(t), long*8/10))
 }
 
 func TestReleaseKeepsToTheDeadlineOfAContextThatComesFromTheLease(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	c := newCluster(t, 3)
+	lease := acquire(t, c.Node(1), "key")
 	c.Isolate(1)
 	ctx, cancel := context.WithTimeout(lease.Context(), locktest.ElectionTimeout)
 	defer cancel()
@@ -248,13 +249,13 @@ func TestReleaseKeepsToTheDeadlineOfAContextThatComesFromTheLease(t *testing.T) 
 	case <-patient(t).Done():
 		require.FailNow(t, "Release waits for the TTL")
 	}
-	require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+	awaitCut(t, c, 1)
 }
 
 func TestEnsureOfTheWholeWindowIsRefused(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(10*time.Second))
-	require.ErrorIs(t, lease.Ensure(patient(t), 9*time.Second), coordinator.ErrInvalid)
-	require.NoError(t, lease.Ensure(patient(t), 8*time.Second))
+	c := newCluster(t, 1)
+	lease := acquire(t, c.Node(1), "key")
+	require.ErrorIs(t, lease.Ensure(patient(t), long*9/10), coordinator.ErrInvalid)
+	require.NoError(t, lease.Ensure(patient(t), long*9/10-time.Minute))
 }

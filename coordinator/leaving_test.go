@@ -17,6 +17,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/coordinator/locktest"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -37,7 +38,7 @@ func TestNothingIsLeftAfterCloseAndShutdown(t *testing.T) {
 		for id, address := range peers {
 			c, err := coordinator.Open(patient(t), coordinator.Config{
 				Dir: filepath.Join(dir, fmt.Sprintf("node-%d", id)), Cluster: "leaving", NodeID: id, Peers: peers, TLS: transport.Insecure,
-				Listen: address, Groups: 2, ElectionTimeout: 100 * time.Millisecond,
+				Listen: address, Groups: 2, ElectionTimeout: locktest.ElectionTimeout, TTL: long,
 			})
 			require.NoError(t, err, "round %d", round)
 			nodes = append(nodes, c)

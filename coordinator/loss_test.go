@@ -16,32 +16,31 @@ import (
 
 func TestS01SilentPartition(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(locktest.MinTTL))
-	next := ask(t, c.Node(2), "key")
-	awaitLine(t, c, c.Node(2), "key", 1)
-	for _, other := range []int{2, 3} {
-		c.BlackHole(1, other)
-		c.BlackHole(other, 1)
-	}
+	c := newCluster(t, 3)
+	lease, next, before := cutWhileHeld(t, c, 0, func() {
+		for _, other := range []int{2, 3} {
+			c.BlackHole(1, other)
+			c.BlackHole(other, 1)
+		}
+	})
 	second := next.granted()
 	require.False(t, lease.Held(), "not later than the next owner")
 	awaitEnd(t, lease)
 	require.ErrorIs(t, lease.Err(), coordinator.ErrLeaseLost)
 	require.Greater(t, second.Token(), lease.Token())
-	require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
-	require.NotZero(t, c.Faults().ExpiriesProposed)
+	require.Greater(t, droppedAt(c, 1), before.dropped)
+	require.Greater(t, c.Faults().ExpiriesProposed, before.expiries)
 }
 
 func TestS03ALateRenewalTakesNothingBack(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	lease := acquire(t, c.Node(1), "key")
 	c.Node(1).Clock().Freeze() // its own clock will never tell it
 	c.Isolate(1)
-	next := ask(t, c.Node(2), "key", coordinator.WithTTL(long))
-	advance(c, 2*locktest.TTL, 2, 3)
+	next := ask(t, c.Node(2), "key", coordinator.WithTTL(longer))
+	letPass(t, c, 2*long, 2, 3)
 	release(t, next.granted()) // the key is free again
 
 	require.True(t, lease.Held(), "the pause was not counted by its clock")
@@ -58,10 +57,9 @@ func TestS03ALateRenewalTakesNothingBack(t *testing.T) {
 
 func TestS05AShortElectionDoesNotCostTheLock(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
-	const ttl = 20 * locktest.ElectionTimeout
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(ttl))
+	lease := acquire(t, c.Node(1), "key")
 	first := lease.Token()
 	for _, leader := range []int{2, 3, 2} {
 		require.NoError(t, c.MoveLeader(ctx, "key", leader))
@@ -71,7 +69,8 @@ func TestS05AShortElectionDoesNotCostTheLock(t *testing.T) {
 		require.NoError(t, err)
 		require.NotEqual(t, leader, next)
 		require.Greater(t, c.Faults().LeaderChanges, changes)
-		require.NoError(t, lease.Ensure(ctx, ttl*85/100), "renewals move to the next leader")
+		advance(c, long/4, 1, 5-leader) // a renewal is due
+		require.NoError(t, lease.Ensure(ctx, long*85/100), "renewals move to the next leader")
 		c.Node(leader).Restart()
 		require.NoError(t, c.WaitReady(ctx))
 	}
@@ -88,10 +87,10 @@ func TestS06TheEndOfANodeEndsAllItsLeasesAtOnce(t *testing.T) {
 		not  error
 	}{
 		{"ByClose", func(c *locktest.Cluster) { c.Node(1).Close() }, coordinator.ErrClosed, coordinator.ErrReleased},
-		{"ByItsClock", func(c *locktest.Cluster) { advance(c, locktest.TTL, 1) }, coordinator.ErrLeaseLost, coordinator.ErrClosed},
+		{"ByItsClock", func(c *locktest.Cluster) { advance(c, long, 1) }, coordinator.ErrLeaseLost, coordinator.ErrClosed},
 	} {
 		t.Run(end.name, func(t *testing.T) {
-			c := locktest.New(t, 3)
+			c := newSteadyCluster(t, 3)
 			var leases []*coordinator.Lease
 			for group := 1; group <= 3; group++ {
 				leases = append(leases, acquire(t, c.Node(1), c.KeyIn(group, "key")))
@@ -117,28 +116,28 @@ func TestS06TheEndOfANodeEndsAllItsLeasesAtOnce(t *testing.T) {
 
 func TestS26ThePausedHolderIsRefusedByTheResource(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	register := token.NewGuard()
 	lease := acquire(t, c.Node(1), "key")
 	// The node stands still, its clocks too.
 	c.Isolate(1)
 	c.Node(1).Clock().Freeze()
-	next := ask(t, c.Node(2), "key", coordinator.WithTTL(long))
-	advance(c, 2*locktest.TTL, 2, 3)
+	next := ask(t, c.Node(2), "key", coordinator.WithTTL(longer))
+	letPass(t, c, 2*long, 2, 3)
 	second := next.granted()
 	require.NoError(t, register.Accept("resource", second.Token()))
 
 	require.True(t, lease.Held(), "it can't know better: only the resource can")
 	require.ErrorIs(t, register.Accept("resource", lease.Token()), token.ErrStale)
 	c.Node(1).Clock().Thaw()
-	advance(c, 2*locktest.TTL, 1) // a clock that counts the pause
+	advance(c, 2*long, 1) // a clock that counts the pause
 	require.False(t, lease.Held(), "at the first question")
 	require.ErrorIs(t, lease.Err(), coordinator.ErrLeaseLost)
 }
 
 func TestS27TheTokenStaysTheSame(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	lease := acquire(t, c.Node(1), "key")
 	first := lease.Token()
@@ -150,8 +149,8 @@ func TestS27TheTokenStaysTheSame(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, c.MoveLeader(ctx, "key", leader%3+1))
 		}
-		advance(c, locktest.TTL/4, 1)
-		require.NoError(t, lease.Ensure(ctx, locktest.TTL*85/100))
+		advance(c, long/4, 1)
+		require.NoError(t, lease.Ensure(ctx, long*85/100))
 		require.Equal(t, first, lease.Token())
 	}
 	require.GreaterOrEqual(t, batches(c.Node(1)), before+10)
@@ -161,11 +160,12 @@ func TestS27TheTokenStaysTheSame(t *testing.T) {
 func TestS66ARenewalThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	t.Run("AndTheLeaseIsKept", func(t *testing.T) {
-		c := locktest.New(t, 3)
+		c := newSteadyCluster(t, 3)
 		ctx := patient(t)
 		require.NoError(t, c.MoveLeader(ctx, "key", 2))
-		lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(20*locktest.ElectionTimeout))
+		lease := acquire(t, c.Node(1), "key")
 		c.BlackHole(1, 2)
+		advance(c, long/4, 1) // a renewal is due
 		select {
 		case <-lease.Endangered():
 		case <-ctx.Done():
@@ -173,7 +173,7 @@ func TestS66ARenewalThatFailsIsTriedAgain(t *testing.T) {
 		}
 		require.Equal(t, coordinator.Endangered, lease.State())
 		require.True(t, lease.Held())
-		require.NotZero(t, c.Traffic(1, 2).Dropped)
+		awaitDropped(t, c, 1, 2)
 		c.Heal()
 		require.NoError(t, c.Await(ctx, "renewing to work again", func() bool { return lease.State() == coordinator.Active }))
 		requireOpen(t, lease)
@@ -182,23 +182,9 @@ func TestS66ARenewalThatFailsIsTriedAgain(t *testing.T) {
 		require.NotZero(t, status.Retries)
 	})
 	t.Run("ButNotWhenTheGroupNoLongerHasTheLease", func(t *testing.T) {
-		c := locktest.New(t, 3)
-		ctx := patient(t)
-		lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
-		// A leader whose clock is wrong by far; again, if an election has made
-		// another node the leader meanwhile.
-		for ended := false; !ended; {
-			require.NoError(t, c.MoveLeader(ctx, "key", 2))
-			advance(c, 2*long, 2)
-			round, cancel := context.WithTimeout(ctx, 10*locktest.ElectionTimeout)
-			select {
-			case <-lease.Done():
-				ended = true
-			case <-round.Done():
-				require.NoError(t, ctx.Err(), "the lease has not ended")
-			}
-			cancel()
-		}
+		c := newCluster(t, 3)
+		lease := acquire(t, c.Node(1), "key")
+		expireAtLeader(t, c, 2, "key", lease.Done())
 		require.ErrorIs(t, lease.Err(), coordinator.ErrLeaseLost)
 		status := c.Node(1).Coordinator().Status()
 		require.EqualValues(t, 1, status.LostGroup)
@@ -210,15 +196,15 @@ func TestS66ARenewalThatFailsIsTriedAgain(t *testing.T) {
 
 func TestS156TheContextOfAnAcquireBoundsTheWaitOnly(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	ctx, cancel := context.WithCancel(patient(t))
 	lease, err := c.Node(1).Coordinator().Acquire(ctx, "key")
 	require.NoError(t, err)
 	cancel()
 	before := batches(c.Node(1))
 	for range 6 { // 3 times the TTL
-		advance(c, locktest.TTL/2, 1)
-		require.NoError(t, lease.Ensure(patient(t), locktest.TTL*85/100))
+		advance(c, long/2, 1)
+		require.NoError(t, lease.Ensure(patient(t), long*85/100))
 	}
 	requireOpen(t, lease)
 	require.NoError(t, lease.Context().Err())

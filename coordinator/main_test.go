@@ -12,9 +12,9 @@ import (
 	"go.uber.org/goleak"
 )
 
-// patience bounds every wait of the tests. It is far above what they need on a
-// busy machine: a test that reaches it has failed.
-const patience = time.Minute
+// patience bounds every wait of the tests, and the whole of many of them. It is
+// far above what they need on a busy machine: a test that reaches it has failed.
+const patience = 3 * time.Minute
 
 // TestMain is also where the test binary becomes one node of a cluster of
 // processes; see nodeProcess.

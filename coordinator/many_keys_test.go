@@ -3,12 +3,10 @@ package coordinator_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // Several keys at once: all or none, and no deadlock.
@@ -16,8 +14,7 @@ import (
 // The case asks for 2,000 rounds: here 8 callers make 40 each.
 func TestS84OppositeOrders(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	ctx := patient(t)
+	c := newCluster(t, 3)
 	keys := []string{c.KeyIn(1, "a"), c.KeyIn(2, "b"), c.KeyIn(3, "c"), c.KeyIn(1, "d"), c.KeyIn(2, "e")}
 	random := newRandom(t)
 	const callers, rounds = 8, 40
@@ -32,7 +29,7 @@ func TestS84OppositeOrders(t *testing.T) {
 	inside := make(chan struct{}, 1)
 	parallel(callers, func(i int) {
 		for _, order := range orders[i] {
-			set, err := c.Node(i%3+1).Coordinator().AcquireAll(ctx, order)
+			set, err := c.Node(i%3+1).Coordinator().AcquireAll(patient(t), order)
 			if err != nil {
 				t.Errorf("acquire %v: %v", order, err)
 				return
@@ -43,7 +40,7 @@ func TestS84OppositeOrders(t *testing.T) {
 			default:
 				t.Error("two have all keys at the same time")
 			}
-			if err := set.Release(ctx); err != nil {
+			if err := set.Release(patient(t)); err != nil {
 				t.Errorf("release: %v", err)
 			}
 		}
@@ -53,7 +50,7 @@ func TestS84OppositeOrders(t *testing.T) {
 
 func TestS85AKeyNamedTwiceCountsOnce(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	set, err := c.Node(1).Coordinator().AcquireAll(ctx, []string{"b", "a", "a", "b"})
 	require.NoError(t, err)
@@ -67,43 +64,49 @@ func TestS85AKeyNamedTwiceCountsOnce(t *testing.T) {
 	require.False(t, ok)
 	require.NoError(t, set.Release(ctx))
 	for _, key := range []string{"a", "b"} {
-		_, err := c.Node(2).Coordinator().TryAcquire(ctx, key)
+		_, err := try(t, c.Node(2), key)
 		require.NoError(t, err)
 	}
 }
 
 func TestS86AFailureHalfWayGivesEverythingBack(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	a, b, last := c.KeyIn(1, "a"), c.KeyIn(2, "b"), c.KeyIn(3, "c")
-	acquire(t, c.Node(2), b, coordinator.WithTTL(long))
+	acquire(t, c.Node(2), b)
+	bounded, leave := context.WithCancel(ctx)
+	defer leave()
 	failed := make(chan error, 1)
 	go func() {
-		_, err := c.Node(1).Coordinator().AcquireAll(ctx, []string{last, b, a}, coordinator.WithWait(2*time.Second))
+		_, err := c.Node(1).Coordinator().AcquireAll(bounded, []string{last, b, a})
 		failed <- err
 	}()
 	awaitLine(t, c, c.Node(1), b, 1) // it has a by now
 	waiter := ask(t, c.Node(3), a)
 	awaitLine(t, c, c.Node(1), a, 1)
 
+	leave()
 	err := <-failed
-	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "held by node 2", "it says what it was waiting for")
 	require.NotNil(t, waiter.granted())
-	_, err = c.Node(2).Coordinator().TryAcquire(ctx, last)
+	_, err = try(t, c.Node(2), last)
 	require.NoError(t, err)
 	require.Empty(t, inspect(t, c.Node(2), b).Waiters)
 }
 
 func TestATryForSeveralKeysGetsAllOrNone(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	ctx := patient(t)
 	node := c.Node(1).Coordinator()
 	free, taken := c.KeyIn(1, "free"), c.KeyIn(2, "taken")
 	holder := acquire(t, c.Node(1), taken, coordinator.WithMetadata("the nightly run"))
-	_, err := node.TryAcquireAll(ctx, []string{free, taken})
+	tryAll := func(ctx context.Context) (*coordinator.LeaseSet, error) {
+		return node.TryAcquireAll(ctx, []string{free, taken})
+	}
+	_, err := answered(t, tryAll)
 	var busy *coordinator.BusyError
 	require.ErrorAs(t, err, &busy)
 	require.Len(t, busy.Holders, 1)
@@ -113,7 +116,7 @@ func TestATryForSeveralKeysGetsAllOrNone(t *testing.T) {
 	require.Equal(t, "the nightly run", busy.Holders[0].Metadata)
 	require.Equal(t, coordinator.Unknown, outcomeOf(t, err), "what it got of the first group is only being given back")
 	release(t, holder)
-	set, err := node.TryAcquireAll(ctx, []string{free, taken})
+	set, err := answered(t, tryAll)
 	require.NoError(t, err)
 	require.NoError(t, set.Release(ctx))
 	awaitNothingLeft(t, c)
@@ -121,18 +124,17 @@ func TestATryForSeveralKeysGetsAllOrNone(t *testing.T) {
 
 func TestASetThatLosesAPartEndsAndKeepsTheRest(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	kept, lost := c.KeyIn(1, "kept"), c.KeyIn(2, "lost")
 	require.NoError(t, c.MoveLeader(ctx, kept, 2))
 	require.NoError(t, c.MoveLeader(ctx, lost, 3))
-	set, err := c.Node(1).Coordinator().AcquireAll(ctx, []string{kept, lost}, coordinator.WithTTL(long))
+	set, err := c.Node(1).Coordinator().AcquireAll(ctx, []string{kept, lost})
 	require.NoError(t, err)
-	next := ask(t, c.Node(2), kept, coordinator.WithTTL(long))
+	next := ask(t, c.Node(2), kept)
 	awaitLine(t, c, c.Node(2), kept, 1)
 
-	advance(c, 2*long, 3) // the leader of one group has a clock that is wrong by far
-	awaitEnd(t, set)
+	expireAtLeader(t, c, 3, lost, set.Done())
 	require.ErrorIs(t, set.Err(), coordinator.ErrLeaseLost)
 	require.False(t, set.Held())
 	require.Equal(t, coordinator.Lost, set.State())

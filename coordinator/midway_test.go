@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
@@ -13,7 +12,7 @@ import (
 // the links so that the log entry gets as far as its name says.
 func TestS51TheLeaderDiesInTheMiddleOfAnAcquire(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	for _, phase := range []struct {
 		name    string
@@ -37,7 +36,7 @@ func TestS51TheLeaderDiesInTheMiddleOfAnAcquire(t *testing.T) {
 			}
 			require.NoError(t, c.MoveLeader(ctx, "key", 2))
 			require.NoError(t, c.WaitReady(ctx))
-			first := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+			first := acquire(t, c.Node(1), "key")
 			release(t, first)
 			changes, lost := c.Faults().LeaderChanges, c.Traffic(2, 1).Dropped
 
@@ -45,7 +44,7 @@ func TestS51TheLeaderDiesInTheMiddleOfAnAcquire(t *testing.T) {
 				c.BlackHole(cut[0], cut[1])
 			}
 			asked := c.Traffic(1, 2).Delivered
-			l := ask(t, c.Node(1), "key", coordinator.WithTTL(long))
+			l := ask(t, c.Node(1), "key")
 			require.NoError(t, c.Await(ctx, "the leader to be asked", func() bool { return c.Traffic(1, 2).Delivered > asked }))
 			if phase.reached == nil {
 				// The entry is in one of the next frames, whatever becomes of them.
@@ -63,7 +62,7 @@ func TestS51TheLeaderDiesInTheMiddleOfAnAcquire(t *testing.T) {
 			require.Equal(t, first.Token()+1, lease.Token(), "the request took one token")
 			require.Greater(t, c.Faults().LeaderChanges, changes)
 			require.Greater(t, c.Traffic(2, 1).Dropped, lost)
-			other := acquire(t, c.Node(3), "{key}other", coordinator.WithTTL(long))
+			other := acquire(t, c.Node(3), "{key}other")
 			require.Equal(t, lease.Token()+1, other.Token(), "nothing else was granted")
 			require.Empty(t, inspect(t, c.Node(3), "key").Waiters, "it does not wait behind itself")
 

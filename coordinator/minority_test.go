@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,10 +18,10 @@ import (
 // release it and close the node, while no group answers.
 func TestS07AHandlerOfTheLossBlocksOnNothing(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	node := c.Node(1).Coordinator()
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(locktest.MinTTL))
-	next := ask(t, c.Node(2), "key", coordinator.WithTTL(long))
+	lease := acquire(t, c.Node(1), "key")
+	next := ask(t, c.Node(2), "key", coordinator.WithTTL(longer))
 	awaitLine(t, c, c.Node(2), "key", 1)
 	stop := make(chan struct{})
 	asked := make(chan struct{})
@@ -52,6 +53,7 @@ func TestS07AHandlerOfTheLossBlocksOnNothing(t *testing.T) {
 		handled <- []error{released, node.Close(), lease.Release(context.Background())}
 	}()
 	c.Isolate(1)
+	advance(c, long, 1)
 	for range cap(handled) {
 		select {
 		case errs := <-handled:
@@ -72,13 +74,14 @@ func TestS07AHandlerOfTheLossBlocksOnNothing(t *testing.T) {
 	case <-patient(t).Done():
 		require.FailNow(t, "a question is blocked")
 	}
-	require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+	awaitCut(t, c, 1)
+	letPass(t, c, 2*long, 2, 3)
 	require.Greater(t, next.granted().Token(), lease.Token())
 }
 
 func TestS08TheClusterIsGoneForGood(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	n := c.Node(1)
 	node := n.Coordinator()
 	lease := acquire(t, n, "key")
@@ -87,15 +90,20 @@ func TestS08TheClusterIsGoneForGood(t *testing.T) {
 	c.Node(2).Kill()
 	c.Node(3).Kill()
 	gone, left := n.Clock().Elapsed(), lease.Remaining()
-	require.LessOrEqual(t, left, locktest.TTL*9/10)
+	require.LessOrEqual(t, left, long*9/10)
+	advance(c, long/4, 1) // a renewal is due
 	select {
 	case <-lease.Endangered():
 	case <-patient(t).Done():
 		require.FailNow(t, "no renewal has failed")
 	}
+	for lease.Held() {
+		require.Less(t, n.Clock().Elapsed()-gone, left+patience, "its window is over")
+		advance(c, time.Second, 1)
+	}
+	require.GreaterOrEqual(t, n.Clock().Elapsed()-gone, left, "not before its window was over")
 	awaitEnd(t, lease)
 	<-bound.Done()
-	require.GreaterOrEqual(t, n.Clock().Elapsed()-gone, left, "not before its window was over")
 	require.ErrorIs(t, lease.Err(), coordinator.ErrLeaseLost)
 	require.ErrorContains(t, lease.Err(), "window")
 	require.ErrorIs(t, context.Cause(bound), coordinator.ErrLeaseLost)
@@ -114,12 +122,12 @@ func TestS08TheClusterIsGoneForGood(t *testing.T) {
 // leads. It can decide nothing.
 func TestS15ALeaderInTheMinorityHandsOutNothing(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	a, b := c.Node(1).Coordinator(), c.Node(2)
 	key := c.KeyIn(1, "free")
-	held := acquire(t, c.Node(1), c.KeyIn(1, "held"), coordinator.WithTTL(long))
-	given := acquire(t, c.Node(1), c.KeyIn(1, "given"), coordinator.WithTTL(long))
+	held := acquire(t, c.Node(1), c.KeyIn(1, "held"))
+	given := acquire(t, c.Node(1), c.KeyIn(1, "given"))
 	require.NoError(t, c.MoveLeader(ctx, key, 1))
 	c.Isolate(1)
 	advance(c, long/4, 1) // so that Ensure has to renew
@@ -152,14 +160,14 @@ func TestS15ALeaderInTheMinorityHandsOutNothing(t *testing.T) {
 			released = given.Release(bounded)
 		case len(calls) + 1:
 			var err error
-			if second, err = b.Coordinator().Acquire(ctx, key, coordinator.WithTTL(long)); err != nil {
+			if second, err = b.Coordinator().Acquire(ctx, key); err != nil {
 				t.Errorf("acquire on the side of the majority: %v", err)
 			}
 		default:
 			errs[i] = calls[i]()
 		}
 	})
-	require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+	awaitCut(t, c, 1)
 	for i, err := range errs {
 		require.ErrorIs(t, err, coordinator.ErrUnavailable, "call %d", i)
 	}

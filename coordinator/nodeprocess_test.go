@@ -48,7 +48,6 @@ type nodeProcess struct {
 	node     *coordinator.Coordinator
 	controls inject.Controls
 	groups   int
-	ttl      time.Duration
 	leases   map[string]*coordinator.Lease
 	load     *load
 	dir      string
@@ -155,7 +154,7 @@ func (p *nodeProcess) Open(s NodeStart, host *string) error {
 		return err
 	}
 	p.dir = s.Dir
-	p.node, p.number, p.groups, p.ttl = node, s.NodeID, s.Groups, s.TTL
+	p.node, p.number, p.groups = node, s.NodeID, s.Groups
 	*host, err = os.Hostname()
 	return err
 }
@@ -167,11 +166,11 @@ func (p *nodeProcess) WaitReady(Nothing, *Nothing) error {
 	return p.node.WaitReady(ctx)
 }
 
-// Acquire takes a lease and keeps it.
+// Acquire takes a lease that lasts long, and keeps it.
 func (p *nodeProcess) Acquire(key string, got *token.Token) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	lease, err := p.node.Acquire(ctx, key)
+	lease, err := p.node.Acquire(ctx, key, coordinator.WithTTL(long))
 	if err != nil {
 		return err
 	}
@@ -190,15 +189,23 @@ func (p *nodeProcess) Held(key string, got *token.Token) error {
 	return p.leases[key].Err()
 }
 
-// Ensure renews a lease that was taken, so that nearly all of its window
-// remains.
-func (p *nodeProcess) Ensure(key string, _ *Nothing) error {
+// Renew renews a lease that was taken: its group hears of something that this
+// node sends from now on.
+func (p *nodeProcess) Renew(key string, _ *Nothing) error {
 	p.mu.Lock()
 	lease := p.leases[key]
 	p.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	return lease.Ensure(ctx, p.ttl*17/20)
+	for began := time.Now(); ; {
+		// If a window remains but for the time since the call, what it counts from
+		// was sent after that. Each try has as long for it as all before it took.
+		since := time.Since(began) + 1
+		ctx, cancel := context.WithTimeout(context.Background(), since)
+		err := lease.Ensure(ctx, long*9/10-since)
+		cancel()
+		if !errors.Is(err, coordinator.ErrUnavailable) && !errors.Is(err, context.DeadlineExceeded) || since > patience {
+			return err
+		}
+	}
 }
 
 // Holder returns the token of the key's lease, whoever has it; zero if it is
@@ -206,7 +213,9 @@ func (p *nodeProcess) Ensure(key string, _ *Nothing) error {
 func (p *nodeProcess) Holder(key string, got *token.Token) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	info, err := p.node.Inspect(ctx, key)
+	info, err := untilAnswered(ctx, func(ctx context.Context) (coordinator.KeyInfo, error) {
+		return p.node.Inspect(ctx, key)
+	})
 	if err == nil && info.Holder != nil {
 		*got = info.Holder.Token
 	}

@@ -164,11 +164,12 @@ func (e *ending) check() {
 // run does the steps, and then looks at what other nodes and the next start of
 // this one find. All TTLs outlast the test: what is gone did not expire.
 func (e *ending) run(order []string) {
+	lead(e.t, e.c, 2) // so that the end of node 1 makes no election
 	mine, other := e.c.KeyIn(1, "mine"), e.c.KeyIn(2, "other")
 	e.node = e.n.Coordinator()
-	e.lease = acquire(e.t, e.n, mine, coordinator.WithTTL(long))
-	theirs := acquire(e.t, e.c.Node(2), other, coordinator.WithTTL(long))
-	e.line = ask(e.t, e.n, other, coordinator.WithTTL(long))
+	e.lease = acquire(e.t, e.n, mine)
+	theirs := acquire(e.t, e.c.Node(2), other)
+	e.line = ask(e.t, e.n, other)
 	awaitLine(e.t, e.c, e.c.Node(2), other, 1)
 	e.held = true
 	heldAtTheEnd := true // as the others see it
@@ -183,10 +184,10 @@ func (e *ending) run(order []string) {
 	require.True(e.t, e.stopped)
 
 	if heldAtTheEnd {
-		_, err := e.c.Node(3).Coordinator().TryAcquire(patient(e.t), mine)
+		_, err := try(e.t, e.c.Node(3), mine)
 		require.ErrorIs(e.t, err, coordinator.ErrBusy, "a node that was killed has told nobody")
 	} else {
-		next := acquire(e.t, e.c.Node(3), mine, coordinator.WithTTL(long))
+		next := acquire(e.t, e.c.Node(3), mine)
 		require.Greater(e.t, next.Token(), e.lease.Token())
 		release(e.t, next)
 	}
@@ -240,7 +241,7 @@ func TestEveryOrderOfCloseShutdownReleaseAndKill(t *testing.T) {
 	parallel(len(runs), func(i int) {
 		r := runs[i]
 		t.Run(r.name, func(t *testing.T) {
-			c := locktest.New(t, 3)
+			c := newSteadyCluster(t, 3)
 			done := uint64(0)
 			for _, order := range all {
 				if order[0] != r.first {

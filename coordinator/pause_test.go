@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // impatient is a context that ends when it was asked often, so that a program
@@ -30,7 +29,7 @@ func (c *impatient) Err() error {
 // once, and not for what can't succeed.
 func TestTheExampleOfANodePausesBeforeItAsksAgain(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 1)
+	cluster := newCluster(t, 1)
 	node, ctx := cluster.Node(1), patient(t)
 	require.ErrorIs(t, exportUntil(ctx, node.Coordinator(), nil, coordinator.WithTTL(1)), coordinator.ErrInvalid)
 

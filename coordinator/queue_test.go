@@ -9,24 +9,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // Who is served when, and what becomes of those who leave the queue.
 
 func TestS10AWaiterWhoseNodeIsNotHeardIsNotGranted(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	lease := acquire(t, c.Node(1), "key")
-	deaf := ask(t, c.Node(2), "key", coordinator.WithTTL(locktest.MinTTL))
+	c := newCluster(t, 3)
+	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(longer))
+	deaf := ask(t, c.Node(2), "key")
 	awaitLine(t, c, c.Node(1), "key", 1)
-	next := ask(t, c.Node(3), "key")
+	next := ask(t, c.Node(3), "key", coordinator.WithTTL(longer))
 	awaitLine(t, c, c.Node(1), "key", 2)
 
 	c.Isolate(2)
+	advance(c, long, 2)
 	err := deaf.failed()
 	require.ErrorIs(t, err, coordinator.ErrUnavailable)
 	require.Equal(t, coordinator.Unknown, outcomeOf(t, err))
+	letPass(t, c, 2*long, 1, 3)
 	awaitLine(t, c, c.Node(1), "key", 1)
 	require.NotZero(t, c.Faults().ExpiriesProposed)
 	next.waits()
@@ -36,8 +37,8 @@ func TestS10AWaiterWhoseNodeIsNotHeardIsNotGranted(t *testing.T) {
 
 func TestS12ARestartedNodeDoesNotTakeItsOldLeaseForItsOwn(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	old := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	c := newCluster(t, 3)
+	old := acquire(t, c.Node(1), "key")
 	other := ask(t, c.Node(2), "key")
 	awaitLine(t, c, c.Node(2), "key", 1)
 	c.Node(1).Kill()
@@ -58,7 +59,7 @@ func TestS12ARestartedNodeDoesNotTakeItsOldLeaseForItsOwn(t *testing.T) {
 
 func TestS29AWaiterThatTimedOutHasLeftTheQueue(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	lease := acquire(t, c.Node(1), "key")
 	_, err := c.Node(2).Coordinator().Acquire(patient(t), "key", coordinator.WithWait(100*time.Millisecond))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -71,7 +72,7 @@ func TestS29AWaiterThatTimedOutHasLeftTheQueue(t *testing.T) {
 func TestS30AWithdrawalMeetsTheGrant(t *testing.T) {
 	t.Parallel()
 	t.Run("WithdrawnBeforeTheKeyIsFree", func(t *testing.T) {
-		c := locktest.New(t, 3)
+		c := newCluster(t, 3)
 		lease := acquire(t, c.Node(1), "key")
 		leaver := ask(t, c.Node(2), "key")
 		awaitLine(t, c, c.Node(1), "key", 1)
@@ -84,10 +85,10 @@ func TestS30AWithdrawalMeetsTheGrant(t *testing.T) {
 		require.Equal(t, lease.Token()+1, next.granted().Token(), "nobody was granted in between")
 	})
 	t.Run("WithdrawnAfterTheGrant", func(t *testing.T) {
-		c := locktest.New(t, 3)
+		c := newSteadyCluster(t, 3)
 		require.NoError(t, c.MoveLeader(patient(t), "key", 1))
 		lease := acquire(t, c.Node(1), "key")
-		leaver := ask(t, c.Node(2), "key", coordinator.WithTTL(long))
+		leaver := ask(t, c.Node(2), "key")
 		awaitLine(t, c, c.Node(1), "key", 1)
 		next := ask(t, c.Node(3), "key")
 		awaitLine(t, c, c.Node(1), "key", 2)
@@ -97,7 +98,7 @@ func TestS30AWithdrawalMeetsTheGrant(t *testing.T) {
 		release(t, lease)
 		require.Equal(t, lease.Token()+1, inspect(t, c.Node(1), "key").Holder.Token, "it is granted to the one who has left")
 		next.waits()
-		require.NotZero(t, c.Traffic(2, 1).Dropped)
+		awaitDropped(t, c, 2, 1)
 		c.Heal()
 		require.Equal(t, lease.Token()+2, next.granted().Token())
 	})
@@ -105,10 +106,10 @@ func TestS30AWithdrawalMeetsTheGrant(t *testing.T) {
 
 func TestS34AGrantThatNobodyWaitsForIsGivenBack(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	require.NoError(t, c.MoveLeader(patient(t), "key", 1))
 	lease := acquire(t, c.Node(1), "key")
-	leaver := ask(t, c.Node(2), "key", coordinator.WithTTL(long))
+	leaver := ask(t, c.Node(2), "key")
 	awaitLine(t, c, c.Node(1), "key", 1)
 	next := ask(t, c.Node(3), "key")
 	awaitLine(t, c, c.Node(1), "key", 2)
@@ -118,14 +119,14 @@ func TestS34AGrantThatNobodyWaitsForIsGivenBack(t *testing.T) {
 	leaver.waits()
 	leaver.leave()
 	require.ErrorIs(t, leaver.failed(), context.Canceled)
-	require.NotZero(t, c.Traffic(1, 2).Dropped)
+	awaitDropped(t, c, 1, 2)
 	c.Heal()
 	require.Equal(t, lease.Token()+2, next.granted().Token(), "the node lives and gives it back")
 }
 
 func TestS35AHeadThatLeavesWakesThoseItWasBlocking(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx, leave := context.WithCancel(patient(t))
 	b := acquire(t, c.Node(1), "{s35}b")
 	head := make(chan error, 1)
@@ -146,7 +147,7 @@ func TestS35AHeadThatLeavesWakesThoseItWasBlocking(t *testing.T) {
 
 func TestS36CancelledBetweenTheCheckAndTheWait(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	lease := acquire(t, c.Node(1), "key")
 	random := newRandom(t)
@@ -189,8 +190,7 @@ func TestS36CancelledBetweenTheCheckAndTheWait(t *testing.T) {
 // times.
 func TestS73ATryDoesNotPassAWaiter(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	ctx := patient(t)
+	c := newCluster(t, 3)
 	lease := acquire(t, c.Node(1), "key")
 	var tries atomic.Int64
 	stop := make(chan struct{})
@@ -204,13 +204,13 @@ func TestS73ATryDoesNotPassAWaiter(t *testing.T) {
 			default:
 			}
 			tries.Add(1)
-			if _, err := c.Node(3).Coordinator().TryAcquire(ctx, "key"); err == nil {
+			if _, err := c.Node(3).Coordinator().TryAcquire(patient(t), "key"); err == nil {
 				t.Error("a try has passed the one in line")
 				return
 			}
 		}
 	}()
-	for range 200 {
+	for round := 0; round < 200 || tries.Load() <= 200 && !t.Failed(); round++ {
 		next := ask(t, c.Node(2), "key")
 		awaitLine(t, c, c.Node(1), "key", 1)
 		release(t, lease)
@@ -218,32 +218,33 @@ func TestS73ATryDoesNotPassAWaiter(t *testing.T) {
 	}
 	close(stop)
 	<-stopped
-	require.Greater(t, tries.Load(), int64(200))
 }
 
 func TestS78AnExpiryWakesTheNextAsAReleaseDoes(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(locktest.MinTTL))
-	next := ask(t, c.Node(2), "key", coordinator.WithTTL(long)) // sends nothing meanwhile
+	c := newCluster(t, 3)
+	lease := acquire(t, c.Node(1), "key")
+	next := ask(t, c.Node(2), "key", coordinator.WithTTL(longer)) // sends nothing meanwhile
 	awaitLine(t, c, c.Node(2), "key", 1)
 	c.Node(1).Kill()
+	letPass(t, c, 2*long, 2, 3)
 	require.Greater(t, next.granted().Token(), lease.Token())
 	require.NotZero(t, c.Faults().ExpiriesProposed)
 }
 
+// How long a hand-over takes depends on the machine. It takes no entry of its
+// own, and with such a TTL nothing would wake those whom one has missed.
 func TestS80AHandOverIsPrompt(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	const contenders, rounds = 20, 10
-	// With such a TTL nothing would wake those whom a hand-over has missed.
-	ttl := coordinator.WithTTL(long)
+	before := groupOn(c, 1, "key").Applied
 	var released atomic.Int64
 	var slowest atomic.Int64
 	parallel(contenders, func(i int) {
 		node := c.Node(i%3 + 1).Coordinator()
 		for range rounds {
-			lease, err := node.Acquire(patient(t), "key", ttl)
+			lease, err := node.Acquire(patient(t), "key")
 			if err != nil {
 				t.Errorf("acquire: %v", err)
 				return
@@ -257,19 +258,22 @@ func TestS80AHandOverIsPrompt(t *testing.T) {
 			}
 		}
 	})
-	t.Logf("the slowest of %d hand-overs took %v", contenders*rounds, time.Duration(slowest.Load()))
-	require.Less(t, time.Duration(slowest.Load()), 5*time.Second)
+	entries := groupOn(c, 1, "key").Applied - before
+	t.Logf("%d hand-overs took %d entries, the slowest %v", contenders*rounds, entries, time.Duration(slowest.Load()))
+	// One to get in line and one to release; a batch that is sent again may add
+	// another.
+	require.LessOrEqual(t, entries, uint64(2*contenders*rounds*5/4))
 	awaitNothingLeft(t, c)
 }
 
 func TestS82TheOrderSurvivesALeaderChange(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	lease := acquire(t, c.Node(1), "key")
 	var line []*inLine
 	for i, node := range []int{2, 1, 2} {
-		line = append(line, ask(t, c.Node(node), "key", coordinator.WithTTL(long)))
+		line = append(line, ask(t, c.Node(node), "key"))
 		awaitLine(t, c, c.Node(1), "key", i+1)
 	}
 	for range 2 {

@@ -2,6 +2,7 @@ package coordinator_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -36,21 +37,20 @@ func cutLogs(t *testing.T, c *locktest.Cluster, n *locktest.Node) {
 func TestS132EverythingIsInTheSnapshot(t *testing.T) {
 	t.Parallel()
 	t.Run("ANodeThatInstallsItLeadsOnAsIfItHadBeenThere", func(t *testing.T) {
-		cluster := locktest.New(t, 3, locktest.WithSnapshotEntries(few))
+		cluster := newSteadyCluster(t, 3, locktest.WithSnapshotEntries(few))
 		one, two, late := cluster.Node(1), cluster.Node(2), cluster.Node(3)
 		late.Kill()
 		key := func(name string) string { return cluster.KeyIn(2, name) }
-		const ttl = 6 * locktest.ElectionTimeout
-		short, id := coordinator.WithTTL(ttl), coordinator.WithRequestID("request of old")
-		mine := acquire(t, one, key("mine"), short, id)
-		acquire(t, one, key("limited"), coordinator.WithMaxHold(long))
-		dying := acquire(t, two, key("dying"), short)
-		lasting := acquire(t, two, key("lasting"), coordinator.WithTTL(long))
-		next := ask(t, one, key("mine"), short)
+		lasts, id := coordinator.WithTTL(longer), coordinator.WithRequestID("request of old")
+		mine := acquire(t, one, key("mine"), id)
+		acquire(t, one, key("limited"), lasts, coordinator.WithMaxHold(longer))
+		dying := acquire(t, two, key("dying"))
+		lasting := acquire(t, two, key("lasting"), lasts)
+		next := ask(t, one, key("mine"))
 		awaitLine(t, cluster, one, key("mine"), 1)
-		last := ask(t, one, key("mine"), coordinator.WithTTL(long))
+		last := ask(t, one, key("mine"), lasts)
 		awaitLine(t, cluster, one, key("mine"), 2)
-		heir := ask(t, one, key("dying"))
+		heir := ask(t, one, key("dying"), lasts)
 		awaitLine(t, cluster, one, key("dying"), 1)
 		cutLogs(t, cluster, one)
 		require.GreaterOrEqual(t, one.Faults().SnapshotsCreated, uint64(locktest.Groups))
@@ -62,9 +62,9 @@ func TestS132EverythingIsInTheSnapshot(t *testing.T) {
 		require.NoError(t, cluster.MoveLeader(patient(t), key("mine"), late.Number()))
 
 		// Renewing, an old request id, and the queue.
-		require.NoError(t, mine.Ensure(patient(t), ttl*17/20))
-		resolution, err := one.Coordinator().Resolve(patient(t), key("mine"), "request of old")
-		require.NoError(t, err)
+		advance(cluster, long/4, 1, 2, 3)
+		require.NoError(t, mine.Ensure(patient(t), long*17/20))
+		resolution := resolve(t, one, key("mine"), "request of old")
 		require.Equal(t, coordinator.Resolution{State: coordinator.Owned, Token: mine.Token()}, resolution)
 		release(t, mine)
 		followed := next.granted()
@@ -76,11 +76,12 @@ func TestS132EverythingIsInTheSnapshot(t *testing.T) {
 		// The death of a node, by its TTLs.
 		before := late.Faults().ExpiriesProposed
 		two.Kill()
+		letPass(t, cluster, 2*long, 1, 3)
 		inherited := heir.granted()
 		require.Greater(t, inherited.Token(), dying.Token())
 		require.Greater(t, late.Faults().ExpiriesProposed, before)
 		holder := inspect(t, late, key("lasting")).Holder
-		require.NotNil(t, holder, "a TTL of an hour is not over")
+		require.NotNil(t, holder, "the longer TTL is not over")
 		require.Equal(t, lasting.Token(), holder.Token)
 
 		two.Restart()
@@ -105,18 +106,17 @@ func TestS132EverythingIsInTheSnapshot(t *testing.T) {
 // ended, and cleanly loses what it held.
 func TestS143WholeClusterDownLongerThanTTL(t *testing.T) {
 	t.Parallel()
-	cluster := locktest.New(t, 3)
+	cluster := newSteadyCluster(t, 3)
 	returns, stays, third := cluster.Node(1), cluster.Node(2), cluster.Node(3)
-	const down, ttl = 3 * locktest.TTL, locktest.TTL
-	a := acquire(t, returns, cluster.KeyIn(1, "a"), coordinator.WithTTL(ttl))
-	b := acquire(t, stays, cluster.KeyIn(2, "b"), coordinator.WithTTL(ttl))
+	a := acquire(t, returns, cluster.KeyIn(1, "a"))
+	b := acquire(t, stays, cluster.KeyIn(2, "b"))
 	parallel(3, func(i int) { cluster.Node(i + 1).Kill() })
 	require.ErrorIs(t, a.Err(), coordinator.ErrLeaseLost)
-	advance(cluster, down, 1, 2, 3)
-	started := third.Clock().Elapsed()
+	advance(cluster, 3*long, 1, 2, 3)
 	returns.Restart()
 	third.Restart()
-	heir := ask(t, third, b.Key())
+	require.NoError(t, cluster.MoveLeader(patient(t), b.Key(), third.Number()))
+	heir := ask(t, third, b.Key(), coordinator.WithTTL(longer))
 
 	// The client of the node that is back tries again, and then another one.
 	again := acquire(t, returns, a.Key())
@@ -129,8 +129,17 @@ func TestS143WholeClusterDownLongerThanTTL(t *testing.T) {
 	require.Greater(t, last.Token(), again.Token())
 	release(t, last)
 
+	// From the start to the end of what the dead had.
+	passed := time.Duration(0)
+	for _, d := range []time.Duration{long / 5, long / 5, long / 5, long / 5, long * 3 / 20} {
+		passAt(t, cluster, third.Number(), returns.Number(), d, b.Key())
+		passed += d
+		require.Equal(t, b.Token(), inspect(t, returns, b.Key()).Holder.Token, "after %v", passed)
+		heir.waits()
+	}
+	advance(cluster, 2*long-passed, third.Number())
+	underLeader(t, cluster, third.Number(), b.Key(), heir.done)
 	lease := heir.granted()
-	require.GreaterOrEqual(t, third.Clock().Elapsed()-started, ttl, "from the start to the end of what the dead had")
 	require.Greater(t, lease.Token(), b.Token())
 	require.NotZero(t, cluster.Faults().ExpiriesProposed, "expiries")
 	release(t, lease)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 // What a release ends, and what it doesn't.
@@ -17,10 +16,13 @@ import (
 // The case asks for 20,000 rounds: here are 1,000.
 func TestS18TheAnswerIsTrueWhenACancellationMeetsTheGrant(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	random := newRandom(t)
 	granted, left := 0, 0
+	// How long a hand-over takes is the machine's matter: the longest delay of a
+	// cancellation follows it.
+	limit := time.Millisecond
 	for range 1000 {
 		lease := acquire(t, c.Node(1), "key")
 		ctx, cancel := context.WithCancel(patient(t))
@@ -31,19 +33,21 @@ func TestS18TheAnswerIsTrueWhenACancellationMeetsTheGrant(t *testing.T) {
 			defer close(answered)
 			next, err = node.Acquire(ctx, "key")
 		}()
-		stop := time.AfterFunc(time.Duration(random.IntN(1000))*time.Microsecond, cancel)
+		stop := time.AfterFunc(time.Duration(random.Int64N(int64(limit))), cancel)
 		release(t, lease)
 		<-answered
 		stop.Stop()
 		cancel()
 		if err == nil {
 			granted++
+			limit = max(limit*9/10, 10*time.Microsecond)
 			require.True(t, next.Held())
 			require.Equal(t, next.Token(), inspect(t, c.Node(1), "key").Holder.Token)
 			release(t, next)
 			continue
 		}
 		left++
+		limit = limit * 11 / 10
 		require.Nil(t, next)
 		require.ErrorIs(t, err, context.Canceled)
 		release(t, acquire(t, c.Node(1), "key"))
@@ -56,9 +60,9 @@ func TestS18TheAnswerIsTrueWhenACancellationMeetsTheGrant(t *testing.T) {
 
 func TestS23ARepeatedReleaseDoesNotEndALaterLease(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	require.NoError(t, c.MoveLeader(patient(t), "key", 2))
-	first := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	first := acquire(t, c.Node(1), "key")
 	c.BlackHole(2, 1) // the answer
 	ctx, cancel := context.WithCancel(patient(t))
 	released := make(chan error, 1)
@@ -69,14 +73,14 @@ func TestS23ARepeatedReleaseDoesNotEndALaterLease(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Equal(t, coordinator.Unknown, outcomeOf(t, err))
 	require.Equal(t, coordinator.Releasing, first.State())
-	require.NotZero(t, c.Traffic(2, 1).Dropped)
+	awaitDropped(t, c, 2, 1)
 	c.Heal()
 
-	second := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	second := acquire(t, c.Node(1), "key")
 	require.NoError(t, first.Release(patient(t)))
 	require.Equal(t, coordinator.Released, first.State())
 	requireOpen(t, second)
-	_, err = c.Node(3).Coordinator().TryAcquire(patient(t), "key")
+	_, err = try(t, c.Node(3), "key")
 	var busy *coordinator.BusyError
 	require.ErrorAs(t, err, &busy)
 	require.Equal(t, second.Token(), busy.Holders[0].Token)
@@ -84,12 +88,12 @@ func TestS23ARepeatedReleaseDoesNotEndALaterLease(t *testing.T) {
 
 func TestS54OnlyTheOwnerReleases(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	was := acquire(t, c.Node(2), "key")
 	release(t, was)
 	lost := acquire(t, c.Node(2), "key")
-	advance(c, locktest.TTL, 2)
+	advance(c, long, 2)
 	require.False(t, lost.Held())
 
 	lease := acquire(t, c.Node(1), "key")
@@ -108,7 +112,7 @@ func TestS54OnlyTheOwnerReleases(t *testing.T) {
 
 func TestS55ASecondReleaseDoesNotFreeTheNextOwner(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	first := acquire(t, c.Node(1), "key")
 	release(t, first)
@@ -125,8 +129,8 @@ func TestS55ASecondReleaseDoesNotFreeTheNextOwner(t *testing.T) {
 
 func TestS57AReleaseWithAFinishedContextIsSentAllTheSame(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+	c := newCluster(t, 3)
+	lease := acquire(t, c.Node(1), "key")
 	next := ask(t, c.Node(2), "key")
 	awaitLine(t, c, c.Node(2), "key", 1)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -142,11 +146,8 @@ func TestS57AReleaseWithAFinishedContextIsSentAllTheSame(t *testing.T) {
 
 func TestS59AReleaseAfterTheLossSaysSo(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
-	lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(locktest.MinTTL))
-	next := ask(t, c.Node(2), "key")
-	awaitLine(t, c, c.Node(2), "key", 1)
-	c.Isolate(1)
+	c := newCluster(t, 3)
+	lease, next, _ := cutWhileHeld(t, c, 0, func() { c.Isolate(1) })
 	second := next.granted()
 
 	// At once, although nothing can be confirmed.
@@ -160,14 +161,14 @@ func TestS59AReleaseAfterTheLossSaysSo(t *testing.T) {
 		return c.Node(1).Coordinator().Status().Requests == 0
 	}))
 	requireOpen(t, second)
-	require.Equal(t, second.Token(), inspect(t, c.Node(1), "key").Holder.Token)
+	require.Equal(t, second.Token(), inspect(t, c.Node(1), second.Key()).Holder.Token)
 }
 
 // The case asks for 20,000 short holds and two idle TTLs: here are 1,600, and
 // the TTLs pass by the clocks.
 func TestS63NothingIsRenewedAfterItsRelease(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	ctx := patient(t)
 	node := c.Node(1)
 	probe := acquire(t, node, c.KeyIn(2, "probe"))
@@ -189,7 +190,7 @@ func TestS63NothingIsRenewedAfterItsRelease(t *testing.T) {
 	require.Equal(t, 1, node.Coordinator().Status().Requests)
 	idle, renewing := group(1).Applied, group(2).Applied
 	for range 8 { // two TTLs
-		advance(c, locktest.TTL/4, 1)
+		advance(c, long/4, 1)
 		before := group(2).Applied
 		require.NoError(t, c.Await(ctx, "the renewal of the probe", func() bool { return group(2).Applied > before }))
 	}

@@ -2,18 +2,18 @@ package coordinator_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
 func TestWithRequestID(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	n := c.Node(1)
 	node := n.Coordinator()
 	id := coordinator.WithRequestID("id")
@@ -53,7 +53,7 @@ func TestWithRequestID(t *testing.T) {
 		for _, call := range []func() error{
 			func() error { _, err := node.Acquire(patient(t), "other", id); return err },
 			func() error { _, err := node.AcquireAll(patient(t), []string{"key", "other"}, id); return err },
-			func() error { _, err := node.Acquire(patient(t), "key", id, coordinator.WithTTL(long)); return err },
+			func() error { _, err := node.Acquire(patient(t), "key", id, coordinator.WithTTL(longer)); return err },
 			func() error { _, err := node.Acquire(patient(t), "key", id, coordinator.WithMaxHold(long)); return err },
 		} {
 			err := call()
@@ -91,12 +91,12 @@ func TestWithRequestID(t *testing.T) {
 		holder := acquire(t, n, "key")
 		one := ask(t, n, "key", id)
 		awaitLine(t, c, n, "key", 1)
-		_, err := node.TryAcquire(patient(t), "key", id)
+		_, err := try(t, n, "key", id)
 		require.ErrorIs(t, err, coordinator.ErrBusy)
 		one.waits()
 		release(t, holder)
 		lease := one.granted()
-		same, err := node.TryAcquire(patient(t), "key", id)
+		same, err := try(t, n, "key", id)
 		require.NoError(t, err)
 		require.Equal(t, lease.Token(), same.Token())
 		release(t, lease)
@@ -110,7 +110,7 @@ func TestWithRequestID(t *testing.T) {
 				tried <- err
 			}()
 			waiter := ask(t, n, "key", id)
-			if err := <-tried; err != nil {
+			if err := <-tried; err != nil && !errors.Is(err, coordinator.ErrUnavailable) { // by a busy machine
 				require.ErrorIs(t, err, coordinator.ErrBusy)
 			}
 			awaitLine(t, c, n, "key", 1)
@@ -135,25 +135,25 @@ func TestWithRequestID(t *testing.T) {
 
 func TestResolve(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	ctx := patient(t)
 	n := c.Node(1)
 	resolve := func(id string) coordinator.Resolution {
 		t.Helper()
-		r, err := n.Coordinator().Resolve(ctx, "key", id)
-		require.NoError(t, err)
-		return r
+		return resolve(t, n, "key", id)
 	}
 	before := batches(n)
 	require.Equal(t, coordinator.Resolution{State: coordinator.Absent}, resolve("id"))
 	require.Greater(t, batches(n), before, "an empty batch makes it stay true")
 
-	lease := acquire(t, n, "key", coordinator.WithRequestID("id"), coordinator.WithTTL(long))
+	lease := acquire(t, n, "key", coordinator.WithRequestID("id"))
 	require.Equal(t, coordinator.Resolution{State: coordinator.Owned, Token: lease.Token()}, resolve("id"))
-	waiter := ask(t, n, "key", coordinator.WithRequestID("next"), coordinator.WithTTL(long))
+	waiter := ask(t, n, "key", coordinator.WithRequestID("next"))
 	awaitLine(t, c, n, "key", 1)
 	require.Equal(t, coordinator.Pending, resolve("next").State)
-	other, err := c.Node(2).Coordinator().Resolve(ctx, "key", "id")
+	other, err := answered(t, func(ctx context.Context) (coordinator.Resolution, error) {
+		return c.Node(2).Coordinator().Resolve(ctx, "key", "id")
+	})
 	require.NoError(t, err)
 	require.Equal(t, coordinator.Absent, other.State, "another node has nothing under the id")
 
@@ -164,7 +164,7 @@ func TestResolve(t *testing.T) {
 		require.Equal(t, coordinator.Pending, resolve("next").State)
 		_, err := n.Coordinator().Resolve(ctx, "key", "id")
 		require.ErrorIs(t, err, coordinator.ErrUnavailable, "without a quorum there is no answer")
-		require.NotZero(t, c.Traffic(1, 2).Dropped+c.Traffic(1, 3).Dropped)
+		awaitCut(t, c, 1)
 		c.Heal()
 		require.NoError(t, c.Await(ctx, "the withdrawal", func() bool { return resolve("next").State == coordinator.Absent }))
 	})
@@ -188,22 +188,20 @@ func TestResolve(t *testing.T) {
 // take longer to see it.
 func TestAReleasedRequestIsNeverPending(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	ctx := patient(t)
 	node := c.Node(1).Coordinator()
 	for range 300 {
 		lease, err := node.Acquire(ctx, "key", coordinator.WithRequestID("id"))
 		require.NoError(t, err)
 		require.NoError(t, lease.Release(ctx))
-		resolution, err := node.Resolve(ctx, "key", "id")
-		require.NoError(t, err)
-		require.Equal(t, coordinator.Absent, resolution.State)
+		require.Equal(t, coordinator.Absent, resolve(t, c.Node(1), "key", "id").State)
 	}
 }
 
 func TestAWaitForOneselfIsJudgedByEachCallersOwnContext(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	held := acquire(t, c.Node(1), "key")
 	waiting := make(chan error, 1)
@@ -234,7 +232,7 @@ func TestAWaitForOneselfIsJudgedByEachCallersOwnContext(t *testing.T) {
 // that must not be handed a lease that has ended.
 func TestAJoinedLeaseIsHeldWhenItIsHandedOut(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 1)
+	c := newCluster(t, 1)
 	node := c.Node(1).Coordinator()
 	ctx := patient(t)
 	var ended atomic.Int32

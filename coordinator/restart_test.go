@@ -63,7 +63,7 @@ func TestAllNodesStoppedAndStartedAgain(t *testing.T) {
 			require.Equal(t, coordinator.NodeID(3), info.Waiters[i].Node)
 			require.Equal(t, metadata, info.Waiters[i].Metadata)
 		}
-		_, err := second.Coordinator().TryAcquire(patient(t), key)
+		_, err := try(t, second, key)
 		var busy *coordinator.BusyError
 		require.ErrorAs(t, err, &busy)
 		require.Equal(t, held, busy.Holders[0].Token)

@@ -103,7 +103,7 @@ func (r *roll) held(number coordinator.NodeID) {
 // renewed checks that the groups hear of a node: its lease can be renewed.
 func (r *roll) renewed(number coordinator.NodeID) {
 	r.t.Helper()
-	r.running[number].ask("Ensure", r.key(number), &Nothing{})
+	r.running[number].ask("Renew", r.key(number), &Nothing{})
 	r.held(number)
 }
 

@@ -20,10 +20,9 @@ var overTCP = flag.Bool("tcp", false, "roll the nodes over TCP")
 
 // electionMax is the longest that one election takes without a split vote: a
 // replica waits between E and 2*E before it stands (docs/time.md).
-const electionMax = 2 * locktest.ElectionTimeout
+const electionMax = 2 * steadyElection
 
-// gapMax is far above what was measured: up to 1.6 s, and 3.9 s with
-// the race detector.
+// gapMax is far above what was measured.
 const gapMax = 10 * electionMax
 
 // ward is a cluster of three whose nodes each hold a lease in every group, and
@@ -37,14 +36,12 @@ type ward struct {
 	control *pace         // on a cluster of one, which has no elections
 }
 
-const wardTTL = 20 * locktest.ElectionTimeout
-
 func newWard(t *testing.T, opts ...locktest.Option) *ward {
 	w := &ward{
-		t: t, c: locktest.New(t, 3, opts...), held: make(map[int][]*coordinator.Lease),
+		t: t, c: newSteadyCluster(t, 3, opts...), held: make(map[int][]*coordinator.Lease),
 		tokens: make(map[string]token.Token), working: make(map[int]*pace),
 	}
-	alone := locktest.New(t, 1)
+	alone := newCluster(t, 1)
 	w.control = startPace(t, alone.Node(1).Coordinator(), []string{"control"})
 	for node := 1; node <= 3; node++ {
 		w.join(node)
@@ -65,7 +62,7 @@ func (w *ward) join(node int) {
 	var keys []string
 	for group := 1; group <= locktest.Groups; group++ {
 		key := w.c.KeyIn(group, fmt.Sprint("held by node ", node))
-		lease := acquire(w.t, n, key, coordinator.WithTTL(wardTTL))
+		lease := acquire(w.t, n, key)
 		require.Greater(w.t, lease.Token(), w.tokens[key])
 		w.tokens[key] = lease.Token()
 		w.held[node] = append(w.held[node], lease)
@@ -106,16 +103,18 @@ func (w *ward) leave(node int, stubborn bool) {
 	w.held[node] = nil
 }
 
-// untouched checks that the other nodes have lost nothing.
+// untouched checks that the other nodes have lost nothing, and that the groups
+// hear of them.
 func (w *ward) untouched(node int) {
 	w.t.Helper()
+	advance(w.c, long/5, 1, 2, 3)
 	for other, leases := range w.held {
 		if other == node {
 			continue
 		}
 		for _, lease := range leases {
 			requireOpen(w.t, lease)
-			require.NoError(w.t, lease.Ensure(patient(w.t), wardTTL*8/10))
+			require.NoError(w.t, lease.Ensure(patient(w.t), long*8/10))
 			require.Equal(w.t, w.tokens[lease.Key()], lease.Token())
 		}
 	}

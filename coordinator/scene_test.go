@@ -16,7 +16,7 @@ import (
 )
 
 // scene is a cluster of three in the midst of its work: nodes hold one and
-// several keys, for TTLs from the shortest to a day, and others are in line.
+// several keys, for different TTLs up to a day, and others are in line.
 type scene struct {
 	t       *testing.T
 	cluster *locktest.Cluster
@@ -28,12 +28,12 @@ type scene struct {
 }
 
 func newScene(t *testing.T, opts ...locktest.Option) *scene {
-	s := &scene{t: t, cluster: locktest.New(t, 3, opts...), tokens: make(map[string]token.Token)}
+	s := &scene{t: t, cluster: newSteadyCluster(t, 3, opts...), tokens: make(map[string]token.Token)}
 	t.Cleanup(s.waiting.Wait)
 	for group := 1; group <= locktest.Groups; group++ {
 		s.jobs = append(s.jobs, s.cluster.KeyIn(group, "job"))
 	}
-	for i, ttl := range []time.Duration{locktest.MinTTL, locktest.TTL, 24 * time.Hour} {
+	for i, ttl := range []time.Duration{long, longer, 24 * time.Hour} {
 		s.leases = append(s.leases, s.hold(i+1, s.jobs[i], coordinator.WithTTL(ttl),
 			coordinator.WithMetadata(fmt.Sprintf("job of node %d", i+1)), coordinator.WithRequestID(fmt.Sprint("request ", i+1))))
 	}

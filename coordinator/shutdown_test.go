@@ -2,7 +2,6 @@ package coordinator_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,12 +31,8 @@ func TestShutdownMovesTheLeadershipsOfAllGroups(t *testing.T) {
 	t.Parallel()
 	// A leadership that was moved is known to the node before it stops; one
 	// that was merely given up is not, and an election would follow. Close
-	// waits one election timeout for the move: here so long that no busy
-	// machine outlasts it.
-	const election = 2 * time.Second
-	c := locktest.New(t, 3, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
-		cfg.ElectionTimeout, cfg.TTL = election, 4*election
-	}))
+	// waits one election timeout for the move.
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	for name, stop := range map[string]func(*coordinator.Coordinator) error{
 		"Shutdown": func(n *coordinator.Coordinator) error { return n.Shutdown(ctx) },
@@ -66,8 +61,9 @@ func TestShutdownMovesTheLeadershipsOfAllGroups(t *testing.T) {
 			for group := 1; group <= locktest.Groups; group++ {
 				awaitOtherLeader(t, c, c.KeyIn(group, "key"), 1)
 			}
+			advance(c, long/4, 2, 3) // a renewal is due
 			for _, lease := range others {
-				require.NoError(t, lease.Ensure(ctx, 4*election*85/100), "it is renewed through the next leader")
+				require.NoError(t, lease.Ensure(ctx, long*85/100), "it is renewed through the next leader")
 				requireOpen(t, lease)
 				release(t, lease)
 			}
@@ -85,11 +81,11 @@ func TestCloseDuringAnElectionIsBounded(t *testing.T) {
 		"ThatNeverEnds":     func(c *locktest.Cluster) { c.Node(2).Kill() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := locktest.New(t, 3)
+			c := newCluster(t, 3)
 			lead(t, c, 3)
 			node := c.Node(1).Coordinator()
-			lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
-			waiter := ask(t, c.Node(1), "key", coordinator.WithTTL(long))
+			lease := acquire(t, c.Node(1), "key")
+			waiter := ask(t, c.Node(1), "key")
 			awaitLine(t, c, c.Node(1), "key", 1)
 			// Without each other nodes 1 and 2 can't elect anybody.
 			c.Isolate(1)
@@ -114,7 +110,7 @@ func TestCloseDuringAnElectionIsBounded(t *testing.T) {
 			c.Node(3).Restart()
 			c.Node(1).Restart()
 			require.NoError(t, c.WaitReady(patient(t)))
-			release(t, acquire(t, c.Node(1), "key", coordinator.WithTTL(long)))
+			release(t, acquire(t, c.Node(1), "key"))
 			awaitNothingLeft(t, c)
 		})
 	}

@@ -36,13 +36,14 @@ type split struct {
 }
 
 // splitElection is short, because most of these tests is waiting for elections
-// that must not succeed.
-const splitElection = 200 * time.Millisecond
+// that must not succeed; but not so short that clusters at the same time, each of
+// up to five nodes, leave no time for those that must.
+const splitElection = 500 * time.Millisecond
 
 func (s *split) config(node coordinator.NodeID, other bool) coordinator.Config {
 	cfg := coordinator.Config{
 		Dir: filepath.Join(s.dir, fmt.Sprintf("node-%d", node)), Cluster: "split", NodeID: node,
-		Peers: s.peers(1, 2, 3), Groups: 8, TLS: transport.Insecure, ElectionTimeout: splitElection, TTL: 10 * splitElection,
+		Peers: s.peers(1, 2, 3), Groups: 3, TLS: transport.Insecure, ElectionTimeout: splitElection, TTL: long,
 	}
 	s.set(&cfg, other)
 	return cfg
@@ -95,7 +96,7 @@ func (s *split) ask() {
 		if holders == nil {
 			break
 		}
-		lease, err := s.open[holders[i%len(holders)]].Acquire(patient(s.t), key, coordinator.WithTTL(long))
+		lease, err := s.open[holders[i%len(holders)]].Acquire(patient(s.t), key)
 		require.NoError(s.t, err)
 		leases = append(leases, lease)
 	}
@@ -109,6 +110,9 @@ func (s *split) ask() {
 // askInVain lets nodes try to get the keys, by Acquire and by TryAcquire. They
 // must learn that a peer is of another cluster, and in what it differs.
 func (s *split) askInVain(nodes []coordinator.NodeID) {
+	for _, node := range nodes {
+		awaitRefusal(s.t, s.open[node])
+	}
 	var asking sync.WaitGroup
 	try := func(op string, node coordinator.NodeID, call func(context.Context) error) {
 		asking.Add(1)
@@ -174,10 +178,10 @@ func (s *split) reopen(node coordinator.NodeID) {
 func TestDifferentConfigurationsCantSplitACluster(t *testing.T) {
 	type ids = []coordinator.NodeID
 	groups := split{
-		one: ids{1, 2}, other: ids{3}, what: "groups", left: "8", right: "16",
+		one: ids{1, 2}, other: ids{3}, what: "groups", left: "3", right: "6",
 		set: func(cfg *coordinator.Config, other bool) {
 			if other {
-				cfg.Groups = 16
+				cfg.Groups = 6
 			}
 		},
 	}

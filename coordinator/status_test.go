@@ -14,7 +14,7 @@ import (
 // much.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3, locktest.WithConfig(func(_ int, cfg *coordinator.Config) { cfg.Limits.Queue = 1 }))
+	c := newSteadyCluster(t, 3, locktest.WithConfig(func(_ int, cfg *coordinator.Config) { cfg.Limits.Queue = 1 }))
 	ctx := patient(t)
 	n := c.Node(1)
 	node := n.Coordinator()
@@ -38,8 +38,8 @@ func TestStatus(t *testing.T) {
 	})
 	t.Run("ShowsTheGroups", func(t *testing.T) {
 		require.NoError(t, c.MoveLeader(ctx, "key", 2))
-		lease := acquire(t, n, "key", coordinator.WithTTL(long))
-		waiter := ask(t, n, "key", coordinator.WithTTL(long))
+		lease := acquire(t, n, "key")
+		waiter := ask(t, n, "key")
 		awaitLine(t, c, n, "key", 1)
 		s := node.Status()
 		require.Equal(t, 2, s.Requests)
@@ -56,7 +56,7 @@ func TestStatus(t *testing.T) {
 	})
 	t.Run("CountsWhatBecameOfAcquires", func(t *testing.T) {
 		moves(t, 1, func(s coordinator.Status) uint64 { return s.Acquired }, func() { release(t, acquire(t, n, "key")) })
-		holder := acquire(t, c.Node(2), "key", coordinator.WithTTL(long))
+		holder := acquire(t, c.Node(2), "key")
 		moves(t, 1, func(s coordinator.Status) uint64 { return s.Busy }, func() {
 			moves(t, 1, func(s coordinator.Status) uint64 { return s.RefusedBusy }, func() {
 				_, err := node.TryAcquire(ctx, "key")
@@ -64,12 +64,12 @@ func TestStatus(t *testing.T) {
 			})
 		})
 		moves(t, 1, func(s coordinator.Status) uint64 { return s.Timeouts }, func() {
-			_, err := node.Acquire(ctx, "key", coordinator.WithWait(2*locktest.ElectionTimeout))
+			_, err := node.Acquire(ctx, "key", coordinator.WithWait(2*steadyElection))
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 		awaitLine(t, c, n, "key", 0)
 		moves(t, 1, func(s coordinator.Status) uint64 { return s.Cancelled }, func() {
-			waiter := ask(t, n, "key", coordinator.WithTTL(long))
+			waiter := ask(t, n, "key")
 			awaitLine(t, c, n, "key", 1)
 			moves(t, 1, func(s coordinator.Status) uint64 { return s.QueueFull }, func() {
 				moves(t, 1, func(s coordinator.Status) uint64 { return s.RefusedQueueFull }, func() {
@@ -102,7 +102,7 @@ func TestStatus(t *testing.T) {
 	t.Run("CountsLosses", func(t *testing.T) {
 		moves(t, 1, func(s coordinator.Status) uint64 { return s.LostWindow }, func() {
 			lease := acquire(t, n, "key")
-			advance(c, locktest.TTL, 1)
+			advance(c, long, 1)
 			require.False(t, lease.Held())
 		})
 		moves(t, 1, func(s coordinator.Status) uint64 { return s.LostLimit }, func() {
@@ -114,14 +114,13 @@ func TestStatus(t *testing.T) {
 		require.NoError(t, c.MoveLeader(ctx, "key", 2))
 		moves(t, 1, func(s coordinator.Status) uint64 { return s.LostGroup }, func() {
 			moves(t, 1, func(s coordinator.Status) uint64 { return s.Expiries }, func() {
-				lease := acquire(t, n, "key", coordinator.WithTTL(long))
-				advance(c, 2*long, 2)
-				awaitEnd(t, lease)
+				lease := acquire(t, n, "key")
+				expireAtLeader(t, c, 2, "key", lease.Done())
 			})
 		})
 	})
 	t.Run("CountsBatchesAndWhatFails", func(t *testing.T) {
-		lease := acquire(t, n, "key", coordinator.WithTTL(long))
+		lease := acquire(t, n, "key")
 		before := node.Status()
 		advance(c, long/2, 1)
 		require.NoError(t, lease.Ensure(ctx, long*8/10))

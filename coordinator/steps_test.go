@@ -16,10 +16,6 @@ import (
 
 // The steps that many tests take.
 
-// long is a TTL that no test outlasts: what holds for it is not held up by a
-// busy machine, and is lost by an injected clock only.
-const long = time.Hour
-
 // acquire takes a lease that has to be had. It is not taken for forgotten before
 // the test ends.
 func acquire(t testing.TB, n *locktest.Node, key string, opts ...coordinator.AcquireOption) *coordinator.Lease {
@@ -93,18 +89,16 @@ func (l *inLine) waits() {
 	}
 }
 
-// inspect asks a node about a key, again if an election takes longer than
-// Inspect waits.
-func inspect(t testing.TB, n *locktest.Node, key string) coordinator.KeyInfo {
+// timedOut waits in line for a key that is taken, for ever longer until it got in
+// line before its time was over, and returns the error.
+func timedOut(t testing.TB, n *locktest.Node, key string, opts ...coordinator.AcquireOption) error {
 	t.Helper()
-	ctx := patient(t)
-	for {
-		info, err := n.Coordinator().Inspect(ctx, key)
-		if errors.Is(err, coordinator.ErrUnavailable) && ctx.Err() == nil {
-			continue
+	for wait := locktest.ElectionTimeout; ; wait *= 2 {
+		_, err := n.Coordinator().Acquire(patient(t), key, append(opts, coordinator.WithWait(wait))...)
+		require.Error(t, err)
+		if !errors.Is(err, coordinator.ErrUnavailable) || wait > patience {
+			return err
 		}
-		require.NoError(t, err)
-		return info
 	}
 }
 
@@ -167,13 +161,6 @@ func requireOpen(t testing.TB, lease interface {
 	case <-lease.Done():
 		require.FailNow(t, "Done is closed")
 	default:
-	}
-}
-
-// advance moves the clocks of nodes.
-func advance(c *locktest.Cluster, d time.Duration, nodes ...int) {
-	for _, n := range nodes {
-		c.Node(n).Clock().Advance(d)
 	}
 }
 

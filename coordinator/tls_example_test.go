@@ -40,7 +40,7 @@ func TestTheGuidesCertificatesAreAccepted(t *testing.T) {
 	}
 	require.Error(t, files(1).Check("billing", 2), "the files are those of one node")
 	require.Error(t, files(1).Check("shipping", 1), "of one cluster")
-	cluster := locktest.New(t, 3, locktest.WithTCP(), locktest.WithConfig(func(node int, cfg *coordinator.Config) {
+	cluster := newCluster(t, 3, locktest.WithTCP(), locktest.WithConfig(func(node int, cfg *coordinator.Config) {
 		cfg.Cluster, cfg.TLS = "billing", files(node)
 	}))
 	lease, err := cluster.Node(2).Coordinator().Acquire(patient(t), "job")

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,10 +13,6 @@ import (
 	"github.com/palisade-go/palisade/transport"
 	"github.com/palisade-go/palisade/transport/transporttest"
 )
-
-// tlsElection is short, because half of the test is waiting for elections that
-// must not succeed.
-const tlsElection = 200 * time.Millisecond
 
 // Three nodes verify one another. One that comes back with papers that the
 // others don't trust, with those of another node, or with none takes no part
@@ -33,8 +28,8 @@ func TestTLS(t *testing.T) {
 	for node := 1; node <= 3; node++ {
 		own[node] = papers(ours, uint64(node))
 	}
-	cluster := locktest.New(t, 3, locktest.WithTCP(), locktest.WithConfig(func(node int, cfg *coordinator.Config) {
-		cfg.TLS, cfg.ElectionTimeout = own[node], tlsElection
+	cluster := newCluster(t, 3, locktest.WithTCP(), locktest.WithConfig(func(node int, cfg *coordinator.Config) {
+		cfg.TLS = own[node]
 	}))
 	key := cluster.KeyIn(1, "job")
 	for _, n := range cluster.Nodes() {
@@ -60,7 +55,8 @@ func TestTLS(t *testing.T) {
 			require.NoError(t, err, "the others are a quorum")
 			defer func() { require.NoError(t, lease.Release(patient(t))) }()
 
-			ctx, cancel := context.WithTimeout(context.Background(), 10*tlsElection)
+			awaitRefusal(t, third.Coordinator())
+			ctx, cancel := context.WithTimeout(context.Background(), 6*locktest.ElectionTimeout)
 			defer cancel()
 			err = third.Coordinator().WaitReady(ctx)
 			require.ErrorIs(t, err, coordinator.ErrUnavailable)

@@ -11,7 +11,7 @@ import (
 
 func TestS22TokensOutliveTheRecordOfTheirKey(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3, locktest.WithSnapshotEntries(5))
+	c := newCluster(t, 3, locktest.WithSnapshotEntries(5))
 	ctx := patient(t)
 	last := token.Token(0)
 	take := func(n *locktest.Node) {

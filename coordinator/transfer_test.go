@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
@@ -16,13 +15,13 @@ import (
 // works again: whether the leader stays the same, or loses and wins again.
 func TestS150ALeadershipTransferThatIsInterrupted(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newSteadyCluster(t, 3)
 	ctx := patient(t)
 	const key = "key"
 	leader := c.Node(1)
 	take := func(n *locktest.Node, when string) {
 		t.Helper()
-		lease, err := n.Coordinator().Acquire(ctx, key, coordinator.WithTTL(long))
+		lease, err := n.Coordinator().Acquire(ctx, key)
 		require.NoError(t, err, when)
 		release(t, lease)
 	}
@@ -42,7 +41,7 @@ func TestS150ALeadershipTransferThatIsInterrupted(t *testing.T) {
 			}
 			short, cancel := context.WithTimeout(ctx, locktest.ElectionTimeout/4)
 			defer cancel()
-			_, _ = leader.Coordinator().Acquire(short, key, coordinator.WithTTL(long))
+			_, _ = leader.Coordinator().Acquire(short, key)
 			return false
 		}))
 		cancel()

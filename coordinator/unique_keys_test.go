@@ -17,15 +17,14 @@ import (
 // their number. TestMillionKeysLeaveNothing has the heap and the store.
 func TestS123AMillionDifferentKeys(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3, locktest.WithSnapshotEntries(20))
-	ctx := patient(t)
+	c := newCluster(t, 3, locktest.WithSnapshotEntries(20))
 	const workers, each = 150, 8
 	keys := 0
 	pairs := func() {
 		parallel(workers, func(w int) {
 			node := c.Node(w%2 + 1).Coordinator()
 			for i := range each {
-				lease, err := node.Acquire(ctx, fmt.Sprintf("customer/%08d/billing", keys+w*each+i))
+				lease, err := node.Acquire(patient(t), fmt.Sprintf("customer/%08d/billing", keys+w*each+i))
 				if err == nil {
 					err = lease.Release(context.Background())
 				}
@@ -60,7 +59,7 @@ func TestS123AMillionDifferentKeys(t *testing.T) {
 	}
 	cutLogs(t, c, c.Node(1))
 	c.Node(3).Restart()
-	require.NoError(t, c.WaitReady(ctx))
+	require.NoError(t, c.WaitReady(patient(t)))
 	rises(3)
 	require.GreaterOrEqual(t, c.Node(3).Faults().SnapshotsInstalled, installed+locktest.Groups)
 	require.Equal(t, base, stateLines(c), "lines of all states after %d keys", keys)
@@ -71,7 +70,7 @@ func TestS123AMillionDifferentKeys(t *testing.T) {
 	for _, n := range c.Nodes() {
 		n.Restart()
 	}
-	require.NoError(t, c.WaitReady(ctx))
+	require.NoError(t, c.WaitReady(patient(t)))
 	rises(1)
 	require.Equal(t, base, stateLines(c))
 }

@@ -25,27 +25,29 @@ func TestS32ATryThatIsCutOffLeavesNoWaiter(t *testing.T) {
 		{"AfterTheAnswer", func(c *locktest.Cluster) { c.Isolate(2) }, true},
 	} {
 		t.Run(cut.name, func(t *testing.T) {
-			c := locktest.New(t, 3)
+			c := newSteadyCluster(t, 3)
 			ctx := patient(t)
 			require.NoError(t, c.MoveLeader(ctx, "key", 1))
-			lease := acquire(t, c.Node(1), "key", coordinator.WithTTL(long))
+			lease := acquire(t, c.Node(1), "key")
 			group := c.Group("key")
 			applied := func() uint64 { return c.Node(1).Coordinator().Status().Groups[group-1].Applied }
 			before := applied()
 			if !cut.after {
 				cut.apply(c)
 			}
-			_, err := c.Node(2).Coordinator().TryAcquire(ctx, "key", coordinator.WithTTL(long))
+			var err error
 			if cut.after {
+				_, err = try(t, c.Node(2), "key")
 				require.ErrorIs(t, err, coordinator.ErrBusy)
 				cut.apply(c)
 			} else {
+				_, err = c.Node(2).Coordinator().TryAcquire(ctx, "key")
 				require.ErrorIs(t, err, coordinator.ErrUnavailable)
-				require.NotZero(t, c.Traffic(1, 2).Dropped)
+				awaitDropped(t, c, 1, 2)
 			}
 			require.Greater(t, applied(), before, "the try was decided")
 			require.Empty(t, inspect(t, c.Node(1), "key").Waiters)
-			third := ask(t, c.Node(3), "key", coordinator.WithTTL(long))
+			third := ask(t, c.Node(3), "key")
 			awaitLine(t, c, c.Node(1), "key", 1)
 			c.Heal()
 			release(t, lease)
@@ -60,13 +62,15 @@ func TestS32ATryThatIsCutOffLeavesNoWaiter(t *testing.T) {
 
 func TestS38TwoWaitsOfOneNodeOnOneKey(t *testing.T) {
 	t.Parallel()
-	c := locktest.New(t, 3)
+	c := newCluster(t, 3)
 	for range 5 {
-		lease := acquire(t, c.Node(2), "key", coordinator.WithTTL(long))
-		first := ask(t, c.Node(1), "key", coordinator.WithTTL(long), coordinator.WithWait(2*locktest.ElectionTimeout))
+		lease := acquire(t, c.Node(2), "key")
+		first := ask(t, c.Node(1), "key")
 		awaitLine(t, c, c.Node(2), "key", 1)
-		second := ask(t, c.Node(1), "key", coordinator.WithTTL(long))
-		require.ErrorIs(t, first.failed(), context.DeadlineExceeded)
+		second := ask(t, c.Node(1), "key")
+		awaitLine(t, c, c.Node(2), "key", 2)
+		first.leave()
+		require.ErrorIs(t, first.failed(), context.Canceled)
 		awaitLine(t, c, c.Node(2), "key", 1)
 		second.waits()
 		release(t, lease)

@@ -86,11 +86,16 @@ func TestALeaseIsSmall(t *testing.T) {
 // hundred thousand cancels in a queue of that many take a few times what they
 // take in short queues, not ten thousand times.
 func TestCancelsFromTheMiddleOfALongQueue(t *testing.T) {
-	const waiters = 100_000
-	short := cancelFromTheMiddle(t, waiters/10, 10)
-	long := cancelFromTheMiddle(t, 1, waiters)
-	t.Logf("in queues of 10: %v, in one queue of %d: %v", short, waiters, long)
-	require.Less(t, long, 20*short+time.Second)
+	const waiters, tries = 100_000, 3 // a busy machine may hold up one
+	for try := 1; ; try++ {
+		short := cancelFromTheMiddle(t, waiters/10, 10)
+		long := cancelFromTheMiddle(t, 1, waiters)
+		t.Logf("in queues of 10: %v, in one queue of %d: %v", short, waiters, long)
+		if long < 20*short+time.Second {
+			return
+		}
+		require.Less(t, try, tries, "%v is too much", long)
+	}
 }
 
 // cancelFromTheMiddle makes queues of equal length, lets every waiter cancel,

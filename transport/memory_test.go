@@ -33,7 +33,7 @@ func numberedAddresses() func() string {
 }
 
 // waitMax is how long a test waits for what must happen.
-const waitMax = 30 * time.Second
+const waitMax = 2 * time.Minute
 
 // newMemory makes a network that is closed when t ends.
 func newMemory(t *testing.T, seed int64) *transport.Memory {

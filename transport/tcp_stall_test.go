@@ -65,7 +65,7 @@ func TestAPeerThatTakesNothingBreaksTheLink(t *testing.T) {
 func TestAPeerThatIsSlowDoesNot(t *testing.T) {
 	const pieces, pieceBytes = 16, 1 << 20
 	cfg := plain(1)
-	cfg.Stall = 2 * time.Second
+	cfg.Stall = 4 * time.Second // a busy machine does not stand still for so long
 	link, s := dialByHand(t, cfg)
 	require.NoError(t, s.Conn.(*net.TCPConn).SetReadBuffer(64<<10))
 	require.NoError(t, link.Send(make([]byte, pieces*pieceBytes)))
@@ -86,7 +86,7 @@ func TestAPeerThatIsSlowDoesNot(t *testing.T) {
 
 func TestAFrameThatDoesNotComeToItsEndBreaksTheLink(t *testing.T) {
 	cfg := plain(1)
-	cfg.Stall, cfg.Handshake = 2*stall, 2*stall
+	cfg.Stall, cfg.Handshake = 2*time.Second, waitMax
 	in := make(inbox, 4)
 	addr := serve(t, newTCP(t, cfg), "127.0.0.1", in)
 	idle, quiet, headless, halfway := call(t, addr), call(t, addr), call(t, addr), call(t, addr)
@@ -155,6 +155,7 @@ func TestASilentCrowdDoesNotKeepNodesOut(t *testing.T) {
 			in := make(inbox, 1)
 			network := newTCP(t, cfg)
 			addr := serve(t, network, "127.0.0.1", in)
+			began := time.Now()
 			var crowd []stranger
 			for range 2 * transport.LobbyMax {
 				s := call(t, addr)
@@ -163,7 +164,9 @@ func TestASilentCrowdDoesNotKeepNodesOut(t *testing.T) {
 			}
 			requireLink(t, network, addr, in, "hello")
 			crowd[0].hearEnd()
-			require.Equal(t, 1, log.count("transport: too many connections are in their handshake; the oldest of the busiest source is closed"))
+			said := log.count("transport: too many connections are in their handshake; the oldest of the busiest source is closed")
+			require.Positive(t, said)
+			require.LessOrEqual(t, said, 1+int(time.Since(began)/transport.PaceLength))
 		})
 	}
 }

@@ -78,7 +78,7 @@ func (c *Clock) SetRate(rate float64) {
 
 // Freeze stops the clock: the node believes that no time passes, as in a pause
 // that its clocks do not count. It neither renews nor loses anything by the
-// clock meanwhile.
+// clock meanwhile, and asks nothing again because it got no answer in time.
 func (c *Clock) Freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,6 +44,13 @@
 // Traffic count. A cluster shares the machine with whatever else runs on it,
 // so a wait should be bounded far above what it needs.
 //
+// A lease is lost, and a place in line, when its group does not answer for
+// most of its TTL. A machine that stands still for some seconds can bring that
+// about. What has to last gets a TTL of an hour, by WithTTL or by Config.TTL,
+// and is ended by a Clock: to move those of the others by twice the TTL takes
+// no time. TryAcquire, Inspect and Resolve give up after three election
+// timeouts: a test asks again when it gets ErrUnavailable.
+//
 // When a test fails, the kit logs the seed of the network's chances and what
 // the nodes had to say.
 //

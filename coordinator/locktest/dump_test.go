@@ -6,11 +6,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator"
 )
 
 func TestDumps(t *testing.T) {
-	c := New(t, 3)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	c := New(t, 3, WithConfig(func(_ int, cfg *coordinator.Config) { cfg.TTL = time.Hour }))
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	group := c.Group("key")
 	lease, err := c.Node(1).Coordinator().Acquire(ctx, "key")

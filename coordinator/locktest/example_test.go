@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/locktest"
 	"github.com/palisade-go/palisade/token"
 )
@@ -127,7 +128,7 @@ func ExampleCluster_MoveLeader() {
 	defer cancel()
 
 	cluster := locktest.New(t, 3)
-	lease, err := cluster.Node(1).Coordinator().Acquire(ctx, "export")
+	lease, err := cluster.Node(1).Coordinator().Acquire(ctx, "export", coordinator.WithTTL(time.Minute))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -11,7 +11,7 @@ import (
 )
 
 func TestLeaders(t *testing.T) {
-	c := locktest.New(t, 3)
+	c := locktest.New(t, 3, steady())
 	ctx := patient(t)
 	key := c.KeyIn(2, "key")
 	require.Equal(t, 2, c.Group(key))

@@ -15,16 +15,20 @@ import (
 // terminals are three nodes that a person runs by hand.
 type terminals struct {
 	*cluster
-	t *testing.T
+	t   *testing.T
+	ttl time.Duration
 }
+
+// long is a TTL that no test outlasts, however busy the machine is.
+const long = time.Hour
 
 // openTerminals starts all nodes at once, which make their certificates, and
 // waits until they are ready.
-func openTerminals(t *testing.T) *terminals {
+func openTerminals(t *testing.T, ttl time.Duration) *terminals {
 	t.Setenv(programVariable, "1")
 	c, err := newCluster(t.TempDir())
 	require.NoError(t, err)
-	o := &terminals{c, t}
+	o := &terminals{c, t, ttl}
 	t.Cleanup(func() {
 		for _, p := range c.running {
 			_ = p.kill()
@@ -45,7 +49,7 @@ func openTerminals(t *testing.T) *terminals {
 // open starts a node without waiting for anything.
 func (o *terminals) open(id coordinator.NodeID) {
 	o.t.Helper()
-	p, err := startProcess(o.program, settings{node: id, dir: o.dir, addresses: o.addresses, ttl: shortTTL})
+	p, err := startProcess(o.program, settings{node: id, dir: o.dir, addresses: o.addresses, ttl: o.ttl})
 	require.NoError(o.t, err)
 	o.running[id] = p
 	o.hear(id, "opened")
@@ -67,7 +71,7 @@ func (o *terminals) enter(id coordinator.NodeID, order, word string) string {
 }
 
 func TestNodesByHand(t *testing.T) {
-	o := openTerminals(t)
+	o := openTerminals(t, long)
 	for _, wrong := range []string{"", "help", "write text", "ask me", "renew", "release"} {
 		word := "failed"
 		if wrong == "ask me" {
@@ -100,7 +104,7 @@ func TestNodesByHand(t *testing.T) {
 }
 
 func TestNodeSaysByItselfThatItsLeaseIsLost(t *testing.T) {
-	o := openTerminals(t)
+	o := openTerminals(t, shortTTL)
 	o.enter(1, "acquire", "acquired")
 	for _, id := range []coordinator.NodeID{2, 3} {
 		require.NoError(t, o.cluster.kill(o.running[id]))
@@ -112,10 +116,10 @@ func TestNodeSaysByItselfThatItsLeaseIsLost(t *testing.T) {
 }
 
 func TestNodeThatLostItsDirectoryIsRefusedAndEnds(t *testing.T) {
-	o := openTerminals(t)
+	o := openTerminals(t, long)
 	require.NoError(t, o.stop(3))
 	require.NoError(t, o.ended(context.Background(), 3))
-	s := settings{node: 3, dir: o.dir, ttl: time.Second, addresses: o.addresses}
+	s := settings{node: 3, dir: o.dir, ttl: o.ttl, addresses: o.addresses}
 	require.NoError(t, os.RemoveAll(s.config().Dir))
 	o.open(3)
 	p := o.running[3]

@@ -12,7 +12,7 @@ import (
 
 // writeDirectly is what a lock alone can't prevent.
 func (s *story) writeDirectly(ctx context.Context) error {
-	ada, err := s.hire(ctx, nil, coordinator.WithMaxHold(holdMax))
+	ada, err := s.hire(ctx, coordinator.WithMaxHold(holdMax))
 	if err != nil {
 		return err
 	}
@@ -25,11 +25,12 @@ func (s *story) writeDirectly(ctx context.Context) error {
 	if err := ada.loss(ctx); err != nil {
 		return err
 	}
-	ben, err := s.hire(ctx, nil)
+	ben, err := s.hire(ctx)
 	if err != nil {
 		return err
 	}
-	if _, _, err := ben.send(ctx, s.service.url, request{method: http.MethodPut, text: "edition of Ben"}); !errors.Is(err, httpfence.ErrNoGuard) {
+	_, _, err = ben.send(ctx, s.service.url, request{method: http.MethodPut, text: "edition of Ben"})
+	if !errors.Is(err, httpfence.ErrNoGuard) {
 		return fmt.Errorf("the service should answer, and as one without a guard, but: %v", err)
 	}
 	if err := s.has("edition of Ben"); err != nil {

@@ -15,7 +15,7 @@ func (s *story) writeThroughGateway(ctx context.Context) error {
 	if err := s.openDoor(); err != nil {
 		return err
 	}
-	ada, err := s.hire(ctx, nil, coordinator.WithMaxHold(holdMax))
+	ada, err := s.hire(ctx, coordinator.WithMaxHold(holdMax))
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (s *story) writeThroughGateway(ctx context.Context) error {
 	if err := ada.loss(ctx); err != nil {
 		return err
 	}
-	ben, err := s.hire(ctx, nil)
+	ben, err := s.hire(ctx)
 	if err != nil {
 		return err
 	}

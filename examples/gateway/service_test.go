@@ -14,7 +14,9 @@ func TestServiceChecksNothing(t *testing.T) {
 	defer func() { require.NoError(t, s.stop()) }()
 	client := &http.Transport{}
 	defer client.CloseIdleConnections()
-	for _, r := range []request{{method: "PUT", text: "a"}, {method: "POST", text: "b"}, {method: "POST", text: "b"}, {method: "GET"}} {
+	for _, r := range []request{
+		{method: "PUT", text: "a"}, {method: "POST", text: "b"}, {method: "POST", text: "b"}, {method: "GET"},
+	} {
 		req, err := r.to(context.Background(), s.url)
 		require.NoError(t, err)
 		resp, err := client.RoundTrip(req)

@@ -31,19 +31,19 @@ type worker struct {
 	path   *http.Transport // its connections
 }
 
-// hire takes the lock for a worker. network is put between the worker and its
-// connections; nil leaves the way free.
-func (s *story) hire(ctx context.Context, network func(http.RoundTripper) http.RoundTripper, options ...coordinator.AcquireOption) (*worker, error) {
+// hire takes the lock for a worker.
+func (s *story) hire(ctx context.Context, options ...coordinator.AcquireOption) (*worker, error) {
 	lease, err := s.locks.Acquire(ctx, lockKey, options...)
 	if err != nil {
 		return nil, err
 	}
 	w := &worker{lease: lease, path: &http.Transport{}}
-	w.use(network)
+	w.use(nil)
 	return w, nil
 }
 
-// use changes the network.
+// use puts a network between the worker and its connections; nil leaves the way
+// free.
 func (w *worker) use(network func(http.RoundTripper) http.RoundTripper) {
 	var base http.RoundTripper = w.path
 	if network != nil {

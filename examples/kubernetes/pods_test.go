@@ -23,7 +23,7 @@ import (
 )
 
 // patience bounds every wait. It is far above what is needed on a busy machine.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // podVariable makes the test binary the program itself.
 const podVariable = "PALISADE_TEST_POD"

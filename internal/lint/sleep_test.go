@@ -14,6 +14,8 @@ func TestSleep(t *testing.T) {
 		{"ATimeLimitInASelectIsNone", []string{"token/x_test.go", waits("select {\ncase <-time.After(1):\n}")}, nil},
 		{"ASleepInTheBodyOfASelectIsOne", []string{"token/x_test.go", waits("select {\ncase <-x:\n\t<-time.After(1)\n}")},
 			[]string{"x_test.go:8: waits with time.After"}},
+		{"AModuleOfItsOwnIsNoExcuse", []string{"token/a/go.mod", "module a\n", "token/a/x_test.go", waits("time.Sleep(1)")},
+			[]string{"token/a/x_test.go:6: waits with time.Sleep"}},
 		{"AnotherSleepIsNotMeant", []string{"token/x_test.go", waits("clock.Sleep(1)")}, nil},
 		{"ProgramsAreNotMeant", []string{"examples/quickstart/main.go", waits("time.Sleep(1)")}, nil},
 	})

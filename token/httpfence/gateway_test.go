@@ -147,7 +147,6 @@ func TestLostAnswerOfTheServiceIsUnknownAndNeverAskedForAgain(t *testing.T) {
 			<-r.Context().Done()
 		}
 	})
-	s := gateway(t, httpfence.Config{HandlerTimeMax: 300 * time.Millisecond}, upstream.URL)
 	for _, row := range []struct {
 		name, how, method string
 		status            int
@@ -160,6 +159,11 @@ func TestLostAnswerOfTheServiceIsUnknownAndNeverAskedForAgain(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			runs.Store(0)
+			cfg := httpfence.Config{}
+			if row.how == "slow" {
+				cfg.HandlerTimeMax = 100 * time.Millisecond
+			}
+			s := gateway(t, cfg, upstream.URL)
 			require.Equal(t, 200, s.do(ask{token: 5}).status, "the next uses this connection")
 			a := ask{method: row.method, token: 5, operation: row.name, path: "/documents/7?how=" + row.how}
 			if row.method == "POST" {
@@ -178,6 +182,7 @@ func TestLostAnswerOfTheServiceIsUnknownAndNeverAskedForAgain(t *testing.T) {
 			require.EqualValues(t, 1, runs.Load(), "it was sent once")
 		})
 	}
+	s := gateway(t, httpfence.Config{}, upstream.URL)
 	s.do(ask{method: "GET", path: "/documents/7?how=cut"}).isProblem(t, 502, "upstream-unreachable")
 }
 
@@ -250,7 +255,8 @@ func TestNewGatewayReportsEveryProblemAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "Target is nil")
 	guard := newService(t, httpfence.Config{}).guard
 	for target, says := range map[string]string{
-		"ftp://h": "scheme", "http:///a": "no host", "http://h?a=b": "query", "http://u@h": "user", "http://h#f": "fragment", "/a": "scheme",
+		"ftp://h": "scheme", "http:///a": "no host", "http://h?a=b": "query", "http://u@h": "user",
+		"http://h#f": "fragment", "/a": "scheme",
 	} {
 		parsed, err := url.Parse(target)
 		require.NoError(t, err)

@@ -26,8 +26,8 @@ func TestHandlerGetsTheWholeRequest(t *testing.T) {
 		_, _ = io.WriteString(w, r.Header.Get("X-Own")+" "+r.Header.Get(httpfence.TokenHeader)+" "+string(body))
 	})
 	require.Equal(t, "mine 5 text", s.do(ask{token: 5, body: "text", header: http.Header{"X-Own": {"mine"}}}).body)
-	chunked := "POST /documents/7 HTTP/1.1\r\nHost: h\r\nFencing-Token: 6\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
-	require.Equal(t, " 6 abc", s.raw(chunked, false).body)
+	chunked := rawHeadOnly + "Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
+	require.Equal(t, " 5 abc", s.raw(chunked, false).body)
 }
 
 func TestAnswerIsKeptForAClientThatHasLeft(t *testing.T) {
@@ -214,13 +214,14 @@ func TestOutcomeDecidesWhatIsKept(t *testing.T) {
 func TestClientThatReadsNothingDoesNotHoldTheTurn(t *testing.T) {
 	big := strings.Repeat("x", 8<<20)
 	for _, operation := range []string{"", "Idempotency-Key: a\r\n"} {
-		s := serve(t, httpfence.Config{HandlerTimeMax: 10 * time.Millisecond, AnswerBytesMax: 4 << 20}, func(w http.ResponseWriter, r *http.Request) {
+		cfg := httpfence.Config{HandlerTimeMax: 10 * time.Millisecond, AnswerBytesMax: 4 << 20}
+		s := serve(t, cfg, func(w http.ResponseWriter, r *http.Request) {
 			if r.Header.Get(httpfence.TokenHeader) == "5" {
 				_, _ = io.WriteString(w, big)
 			}
 		})
 		conn := s.dial()
-		_, err := io.WriteString(conn, "POST /documents/7 HTTP/1.1\r\nHost: h\r\nFencing-Token: 5\r\n"+operation+"Content-Length: 0\r\n\r\n")
+		_, err := io.WriteString(conn, rawHeadOnly+operation+"Content-Length: 0\r\n\r\n")
 		require.NoError(t, err)
 		_, err = bufio.NewReader(conn).ReadString('\n') // it has its turn
 		require.NoError(t, err)

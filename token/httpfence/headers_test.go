@@ -33,7 +33,8 @@ func TestOperationHasThreeForms(t *testing.T) {
 	}
 	for _, text := range []string{
 		``, `""`, `%""`, `"a`, `"`, `"a"b`, `"a";p=1`, `"a", "b"`, `"a\n"`, `"a\`, `"a\x"`, "\"\x7f\"", "\"ü\"",
-		`%"`, `%"a`, `%"%c"`, `%"%C3"`, `%"%zz"`, `%"%`, `%"%4`, `%"a"b`, "%\"\x01\"", `a b`, `a,b`, `a;b`, `a"b`, `a\b`, "ü", "a\tb",
+		`%"`, `%"a`, `%"%c"`, `%"%C3"`, `%"%zz"`, `%"%`, `%"%4`, `%"a"b`, "%\"\x01\"",
+		`a b`, `a,b`, `a;b`, `a"b`, `a\b`, "ü", "a\tb",
 	} {
 		t.Run("Refused "+text, func(t *testing.T) {
 			_, err := parseOperation(text)

@@ -120,9 +120,7 @@ func (m *Memory) Save(_ context.Context, resource string, change Change) error {
 		m.resources[resource] = r
 		m.counts.Resources++
 	}
-	if change.Highest > 0 {
-		r.highest = change.Highest
-	}
+	r.highest = max(r.highest, change.Highest)
 	switch {
 	case change.Operation == "":
 	case change.Record == nil:

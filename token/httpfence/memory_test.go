@@ -87,7 +87,8 @@ func TestMemoryDefaults(t *testing.T) {
 	ctx := context.Background()
 	m := newMemory(t, httpfence.MemoryConfig{})
 	for i := range 65 {
-		require.NoError(t, m.Save(ctx, "a", httpfence.Change{Operation: token.Operation(fmt.Sprint(i)), Record: storetest.Begun(1, 1)}))
+		change := httpfence.Change{Operation: token.Operation(fmt.Sprint(i)), Record: storetest.Begun(1, 1)}
+		require.NoError(t, m.Save(ctx, "a", change))
 	}
 	require.Equal(t, 64, m.Counts().Operations)
 	for i := range 9999 {

@@ -42,9 +42,11 @@ func TestByPathRefusesWhatCanBeReadAsAnother(t *testing.T) {
 	for _, path := range []string{
 		"/documents/", "/documents", "/", "/accounts/7", "/documentsx/7", "/Documents/7",
 		"//documents/7", "/documents//7", "/documents/7//title", "/documents/7//",
-		"/./documents/7", "/documents/./7", "/documents/../documents/7", "/documents/8/../7", "/documents/..", "/documents/7/.", "/documents/7/..",
+		"/./documents/7", "/documents/./7", "/documents/../documents/7", "/documents/8/../7",
+		"/documents/..", "/documents/7/.", "/documents/7/..",
 		"/documents/%2e%2e/7", "/documents/%2e/7", "/documents%2f7", "/documents/8%2f..%2f7", "/documents/8%2F..%2F7",
-		"/documents/7%5ctitle", `/documents/7\title`, "/documents/7;v=1", "/documents/7%3bv=1", "/documents/%2537", "/documents/7%00", "/documents/7%0a",
+		"/documents/7%5ctitle", `/documents/7\title`, "/documents/7;v=1", "/documents/7%3bv=1",
+		"/documents/%2537", "/documents/7%00", "/documents/7%0a",
 		"/documents/%ff", "/documents/7%c2%85",
 	} {
 		t.Run(path, func(t *testing.T) {
@@ -64,7 +66,9 @@ func TestByPathRefusesWhatCanBeReadAsAnother(t *testing.T) {
 // FuzzByPath: a path that names a resource has one reading. Whatever a server
 // does that cleans paths, or decodes them once more, it comes to the same.
 func FuzzByPath(f *testing.F) {
-	for _, seed := range []string{"/documents/7", "/documents/8/../7", "/documents/%2e%2e/7", "/documents/7%2f", "/documents//7", "/documents/%2537"} {
+	for _, seed := range []string{
+		"/documents/7", "/documents/8/../7", "/documents/%2e%2e/7", "/documents/7%2f", "/documents//7", "/documents/%2537",
+	} {
 		f.Add(seed)
 	}
 	resource, err := httpfence.ByPath("/documents/")

@@ -47,7 +47,9 @@ var pinned = []struct {
 
 func TestEveryProblemIsReadAsItWasWritten(t *testing.T) {
 	require.Len(t, pinned, len(kinds))
-	sentinels := []error{token.ErrInvalid, token.ErrStale, token.ErrUnknown, token.ErrExhausted, ErrUnavailable, ErrReused, ErrNotKept, ErrNoGuard}
+	sentinels := []error{
+		token.ErrInvalid, token.ErrStale, token.ErrUnknown, token.ErrExhausted, ErrUnavailable, ErrReused, ErrNotKept, ErrNoGuard,
+	}
 	page, err := os.ReadFile("../../docs/fencing/http.md")
 	require.NoError(t, err)
 	for i, want := range pinned {

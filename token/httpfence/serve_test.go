@@ -50,7 +50,8 @@ func TestWhatCannotBeCheckedIsRefusedBeforeAnything(t *testing.T) {
 		{"TwoTokens", ask{header: header("Fencing-Token", "6", "7")}, 400, "invalid-request", "2 Fencing-Token headers"},
 		{"TheSameTokenTwice", ask{header: header("Fencing-Token", "6", "6")}, 400, "invalid-request", "2 Fencing-Token headers"},
 		{"TwoTokensInOneHeader", ask{header: header("Fencing-Token", "6, 7")}, 400, "invalid-request", ""},
-		{"TwoOperations", ask{token: 6, header: header("Idempotency-Key", "a", "b")}, 400, "invalid-request", "2 Idempotency-Key headers"},
+		{"TwoOperations", ask{token: 6, header: header("Idempotency-Key", "a", "b")}, 400, "invalid-request",
+			"2 Idempotency-Key headers"},
 		{"TwoOperationsInOneHeader", ask{token: 6, operation: "a, b"}, 400, "invalid-request", ""},
 		{"AnEmptyOperation", ask{token: 6, operation: `""`}, 400, "invalid-request", "empty operation id"},
 		{"AnOperationWithoutEnd", ask{token: 6, operation: `"a`}, 400, "invalid-request", "has no end"},
@@ -133,8 +134,8 @@ func TestRepeatedOperationIsAnsweredAgainAndRunOnce(t *testing.T) {
 	require.Equal(t, token.Token(8), s.highest("/documents/7"), "a repeated operation raises the fence")
 	require.EqualValues(t, 1, handler.runs.Load())
 	s.do(ask{token: 5, operation: "another", body: "x"}).isProblem(t, 412, "stale-token")
-	require.Equal(t, "run 2: POST /documents/8 x", s.do(ask{token: 5, operation: `"bill 7"`, body: "x", path: "/documents/8"}).body,
-		"an operation belongs to its resource")
+	elsewhere := s.do(ask{token: 5, operation: `"bill 7"`, body: "x", path: "/documents/8"})
+	require.Equal(t, "run 2: POST /documents/8 x", elsewhere.body, "an operation belongs to its resource")
 }
 
 func TestOperationIDOfAnotherRequestIsRefusedWith422(t *testing.T) {

@@ -156,7 +156,8 @@ func TestRequestEndsWithItsLease(t *testing.T) {
 			l := newLease(t, 5)
 			ended := make(chan error, 1)
 			go func() {
-				_, err := (&httpfence.Transport{Base: base, Lease: l}).RoundTrip(ask{method: method}.request(context.Background(), server.URL))
+				transport := &httpfence.Transport{Base: base, Lease: l}
+				_, err := transport.RoundTrip(ask{method: method}.request(context.Background(), server.URL))
 				ended <- err
 			}()
 			await(t, "request", entered)
@@ -168,7 +169,8 @@ func TestRequestEndsWithItsLease(t *testing.T) {
 	}
 	t.Run("InTheMiddleOfTheAnswer", func(t *testing.T) {
 		l := newLease(t, 5)
-		resp, err := (&httpfence.Transport{Base: base, Lease: l}).RoundTrip(ask{path: "/body"}.request(context.Background(), server.URL))
+		transport := &httpfence.Transport{Base: base, Lease: l}
+		resp, err := transport.RoundTrip(ask{path: "/body"}.request(context.Background(), server.URL))
 		require.NoError(t, err)
 		_, err = io.ReadFull(resp.Body, make([]byte, 4))
 		require.NoError(t, err)
@@ -182,7 +184,8 @@ func TestRequestEndsWithItsLease(t *testing.T) {
 		ok := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "whole") }))
 		defer ok.Close()
 		l := newLease(t, 5)
-		resp, err := (&httpfence.Transport{Base: ok.Client().Transport, Lease: l}).RoundTrip(ask{}.request(context.Background(), ok.URL))
+		transport := &httpfence.Transport{Base: ok.Client().Transport, Lease: l}
+		resp, err := transport.RoundTrip(ask{}.request(context.Background(), ok.URL))
 		require.NoError(t, err)
 		body, err := io.ReadAll(resp.Body)
 		require.NoError(t, err)
@@ -193,10 +196,7 @@ func TestRequestEndsWithItsLease(t *testing.T) {
 }
 
 func TestLostAnswerIsUnknownAndAnUnreachableServerIsNot(t *testing.T) {
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }))
-	server.Config.ErrorLog = silent
-	server.Start()
-	defer server.Close()
+	server := legacy(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	transport := &httpfence.Transport{Base: server.Client().Transport, Lease: newLease(t, 5)}
 	for method, unknown := range map[string]bool{"POST": true, "DELETE": true, "GET": false} {
 		_, err := transport.RoundTrip(ask{method: method}.request(context.Background(), server.URL))
@@ -222,8 +222,7 @@ func (broken) RoundTrip(*http.Request) (*http.Response, error) { return nil, err
 
 func TestTokenIsNotSentToAnotherHost(t *testing.T) {
 	reached := make(chan string, 10)
-	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { reached <- r.Header.Get(httpfence.TokenHeader) }))
-	defer other.Close()
+	other := legacy(t, func(_ http.ResponseWriter, r *http.Request) { reached <- r.Header.Get(httpfence.TokenHeader) })
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/away":
@@ -252,4 +251,16 @@ func TestTokenIsNotSentToAnotherHost(t *testing.T) {
 	r, err := read(resp)
 	require.NoError(t, err)
 	require.Equal(t, `5 "a"`, r.body, "on the same host it is")
+}
+
+func TestTokenIsNotSentByAnotherScheme(t *testing.T) {
+	base := &sent{status: 200}
+	transport := &httpfence.Transport{Base: base, Lease: newLease(t, 5)}
+	for first, next := range map[string]string{"https://h": "http://h", "http://h": "https://h", "http://h:80": "http://h:81"} {
+		req := ask{}.request(context.Background(), next)
+		req.Response = &http.Response{Request: ask{}.request(context.Background(), first)}
+		_, err := transport.RoundTrip(req)
+		require.ErrorIs(t, err, token.ErrInvalid, "from %s to %s", first, next)
+	}
+	require.Empty(t, base.requests)
 }

@@ -63,10 +63,10 @@ func (d *faultDisk) lock() (unlock func() error, locked bool, err error) {
 	if !locked {
 		return nil, false, nil
 	}
-	real := unlock // the result's name is the new function's from here on
+	giveBack := unlock // the result's name is the new function's from here on
 	return func() error {
 		// Whatever happens, the lock is given back: the test needs it.
-		return errors.Join(d.step("unlock", func() error { return nil }), real())
+		return errors.Join(d.step("unlock", func() error { return nil }), giveBack())
 	}, true, nil
 }
 

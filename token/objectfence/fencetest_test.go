@@ -21,7 +21,7 @@ func TestRulesOfAllGuards(t *testing.T) {
 		}, func(t *testing.T) fencetest.Guard { return guard(t, open(t)) })
 	}
 	t.Run("InMemory", func(t *testing.T) {
-		run(t, 0, func(*testing.T) func() Store {
+		run(t, 2*fencetest.StepsMin, func(*testing.T) func() Store {
 			store := newMemStore()
 			return func() Store { return store }
 		})

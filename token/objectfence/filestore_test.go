@@ -222,7 +222,8 @@ func TestNamesThatMakeNoFile(t *testing.T) {
 	below := filepath.Join(dir, "store")
 	require.NoError(t, os.Mkdir(below, 0o755))
 	store := openFiles(t, below)
-	for _, name := range []Name{"../out", "..", ".lock", ".next", "/tmp/out", "a/b", "A", "a\x00b", Name(bytes.Repeat([]byte("n"), 201))} {
+	long := Name(bytes.Repeat([]byte("n"), 201))
+	for _, name := range []Name{"../out", "..", ".lock", ".next", "/tmp/out", "a/b", "A", "a\x00b", long} {
 		_, err := store.PutIf(context.Background(), name, []byte("x"), Absent)
 		require.ErrorIs(t, err, token.ErrInvalid, "%q", name)
 	}

@@ -87,7 +87,8 @@ func (g *Guard) Accept(ctx context.Context, w token.Write) error {
 		return err
 	}
 	if w.Operation != "" {
-		return fmt.Errorf("%w: Accept does nothing that has an operation id, and was given %.64q", token.ErrInvalid, string(w.Operation))
+		return fmt.Errorf("%w: Accept does nothing that has an operation id, and was given %.64q",
+			token.ErrInvalid, string(w.Operation))
 	}
 	return g.move(ctx, w.Resource, func(at state) (*pointer, error) {
 		if err := w.Judge(at.Token); err != nil {

@@ -31,7 +31,8 @@ func NewHTTPStore(client *http.Client, base string) (*HTTPStore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", token.ErrInvalid, err)
 	}
-	if parsed.Scheme != "http" && parsed.Scheme != "https" || parsed.Host == "" || parsed.RawQuery != "" || parsed.Fragment != "" {
+	known := parsed.Scheme == "http" || parsed.Scheme == "https"
+	if !known || parsed.Host == "" || parsed.RawQuery != "" || parsed.Fragment != "" {
 		return nil, fmt.Errorf("%w: %s is not a URL of http or https alone", token.ErrInvalid, parsed.Redacted())
 	}
 	own := *client
@@ -138,7 +139,9 @@ func (s *HTTPStore) PutIf(ctx context.Context, name Name, body []byte, match ETa
 	return Absent, &StatusError{Method: http.MethodPut, Name: name, Status: response.StatusCode}
 }
 
-func (s *HTTPStore) do(ctx context.Context, method string, name Name, body []byte, header http.Header) (*http.Response, error) {
+func (s *HTTPStore) do(
+	ctx context.Context, method string, name Name, body []byte, header http.Header,
+) (*http.Response, error) {
 	if err := name.Check(); err != nil {
 		return nil, err
 	}

@@ -2,11 +2,9 @@ package objectfence
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,7 +17,9 @@ import (
 func TestNewHTTPStoreRefuses(t *testing.T) {
 	_, err := NewHTTPStore(nil, "http://example.com")
 	require.ErrorIs(t, err, token.ErrInvalid)
-	for _, base := range []string{"", "example.com", "ftp://example.com", "http://", "http://x?q=1", "http://x#f", "http://a b", "%"} {
+	for _, base := range []string{
+		"", "example.com", "ftp://example.com", "http://", "http://x?q=1", "http://x#f", "http://a b", "%",
+	} {
 		_, err := NewHTTPStore(http.DefaultClient, base)
 		require.ErrorIs(t, err, token.ErrInvalid, base)
 	}
@@ -32,8 +32,11 @@ func TestTheRequestsOfAnHTTPStore(t *testing.T) {
 	server, store := newServer(t)
 	var got []string
 	server.set(func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-		got = append(got, fmt.Sprintf("%s %s If-Match=%s If-None-Match=%s Accept-Encoding=%s Cache-Control=%s", r.Method, r.URL.Path,
-			r.Header.Get("If-Match"), r.Header.Get("If-None-Match"), r.Header.Get("Accept-Encoding"), r.Header.Get("Cache-Control")))
+		said := r.Method + " " + r.URL.Path
+		for _, header := range []string{"If-Match", "If-None-Match", "Accept-Encoding", "Cache-Control"} {
+			said += fmt.Sprintf(" %s=%s", header, r.Header.Get(header))
+		}
+		got = append(got, said)
 		serve(w, r)
 	})
 	etag, err := store.PutIf(ctx, "a", []byte("first"), Absent)
@@ -58,7 +61,9 @@ func status(code int) func(http.ResponseWriter, *http.Request, http.HandlerFunc)
 func TestWhatAStatusOfAPutMeans(t *testing.T) {
 	ctx := context.Background()
 	server, store := newServer(t)
-	for code, want := range map[int]error{412: ErrChanged, 409: ErrChanged, 400: ErrRefused, 403: ErrRefused, 413: ErrRefused, 429: ErrRefused} {
+	for code, want := range map[int]error{
+		412: ErrChanged, 409: ErrChanged, 400: ErrRefused, 403: ErrRefused, 413: ErrRefused, 429: ErrRefused,
+	} {
 		for _, match := range []ETag{Absent, `"x"`} {
 			server.set(status(code))
 			_, err := store.PutIf(ctx, "a", []byte("x"), match)
@@ -239,138 +244,4 @@ func TestAPutIsSentOnce(t *testing.T) {
 		require.NotErrorIs(t, err, ErrChanged)
 		require.EqualValues(t, 1, requests.Load())
 	}
-}
-
-// TestAGuardOverHTTP: each fault at the PUT that moves the pointer.
-func TestAGuardOverHTTP(t *testing.T) {
-	ctx := context.Background()
-	w := token.Write{Resource: "r", Token: 5, Operation: "o"}
-	for name, fault := range map[string]func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc){
-		"WhoseAnswerIsLostAfterTheEffect": func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-			require.Equal(t, 200, afterIts(serve, r))
-			cut(w, "")
-		},
-		"WhoseAnswerIsLostBeforeTheEffect": func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) { cut(w, "") },
-		"WhoseServerFailsAfterTheEffect": func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-			require.Equal(t, 200, afterIts(serve, r))
-			w.WriteHeader(500)
-		},
-		"WhoseServerFailsBeforeTheEffect": status(500),
-		"WhoseProxyAsksTwice": func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-			body, err := io.ReadAll(r.Body)
-			require.NoError(t, err)
-			for _, want := range []int{200, 412} {
-				again := httptest.NewRequest(r.Method, r.URL.String(), strings.NewReader(string(body)))
-				again.Header = r.Header
-				require.Equal(t, want, afterIts(serve, again))
-			}
-			w.WriteHeader(412)
-		},
-		"WhoseServerIsInConflict": status(409),
-	} {
-		t.Run(name+"WritesOnce", func(t *testing.T) {
-			server, store := newServer(t)
-			g := newGuard(t, store)
-			for n, add := range []string{"first", "second"} {
-				server.once(fault)
-				w := w
-				w.Operation += token.Operation(add)
-				receipt, err := g.Do(ctx, w, func(_ context.Context, old []byte) (Update, error) {
-					return Update{Body: append(old, add...), Value: []byte(add)}, nil
-				})
-				require.NoError(t, err, n)
-				require.Equal(t, token.Receipt{Token: 5, Value: []byte(add)}, receipt)
-			}
-			require.Equal(t, "firstsecond", contentOf(t, g, "r"))
-		})
-	}
-	t.Run("WhoseServerIsGoneIsUnknown", func(t *testing.T) {
-		server, store := newServer(t)
-		server.once(func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-			require.Equal(t, 200, afterIts(serve, r))
-			server.set(status(503))
-			cut(w, "")
-		})
-		_, err := newGuard(t, store).Do(ctx, w, put("new"))
-		require.ErrorIs(t, err, token.ErrUnknown)
-		server.set(nil)
-		receipt, err := newGuard(t, store).Do(ctx, w, nothing(t))
-		require.NoError(t, err)
-		require.True(t, receipt.Repeated)
-	})
-	t.Run("WhoseServerRefusesIsRefused", func(t *testing.T) {
-		server, store := newServer(t)
-		server.once(status(403))
-		_, err := newGuard(t, store).Do(ctx, w, put("new"))
-		require.ErrorIs(t, err, ErrRefused)
-		require.NotErrorIs(t, err, token.ErrUnknown)
-	})
-}
-
-func TestProbe(t *testing.T) {
-	ctx := context.Background()
-	t.Run("AgreesToAServerThatCompares", func(t *testing.T) {
-		server, store := newServer(t)
-		for range 3 {
-			require.NoError(t, Probe(ctx, store))
-		}
-		require.Len(t, server.objects, 1)
-		require.Contains(t, server.objects, string(ProbeName))
-		require.NoError(t, Probe(ctx, openFiles(t, t.TempDir())))
-	})
-	for _, header := range []string{"If-Match", "If-None-Match"} {
-		t.Run("FindsAServerThatIgnores"+header, func(t *testing.T) {
-			server, store := newServer(t)
-			server.ignores = []string{header}
-			for range 2 {
-				require.ErrorIs(t, Probe(ctx, store), ErrDoesNotCompare)
-			}
-		})
-	}
-	t.Run("FindsAServerWhoseETagIsOfTheName", func(t *testing.T) {
-		server, store := newServer(t)
-		server.set(func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-			recorder := httptest.NewRecorder()
-			serve(recorder, r)
-			if r.Header.Get("If-Match") == `"name"` {
-				recorder.Code = 200
-			}
-			w.Header().Set("ETag", `"name"`)
-			w.WriteHeader(recorder.Code)
-			_, _ = w.Write(recorder.Body.Bytes())
-		})
-		require.ErrorIs(t, Probe(ctx, store), ErrDoesNotCompare)
-	})
-	t.Run("TakesNoOtherErrorForAnAnswer", func(t *testing.T) {
-		for _, code := range []int{403, 500} {
-			server, store := newServer(t)
-			server.set(status(code))
-			err := Probe(ctx, store)
-			var answer *StatusError
-			require.ErrorAs(t, err, &answer)
-			require.NotErrorIs(t, err, ErrDoesNotCompare)
-			server.set(func(w http.ResponseWriter, r *http.Request, serve http.HandlerFunc) {
-				if r.Header.Get("If-Match") != "" {
-					w.WriteHeader(code)
-					return
-				}
-				serve(w, r)
-			})
-			err = Probe(ctx, store)
-			require.ErrorAs(t, err, &answer)
-			require.NotErrorIs(t, err, ErrDoesNotCompare)
-		}
-	})
-	t.Run("MayRunManyTimesAtOnce", func(t *testing.T) {
-		_, store := newServer(t)
-		ended := make(chan error)
-		for range 8 {
-			go func() { ended <- Probe(ctx, store) }()
-		}
-		var all error
-		for range 8 {
-			all = errors.Join(all, <-ended)
-		}
-		require.NoError(t, all)
-	})
 }

@@ -120,14 +120,15 @@ func decodePointer(data []byte, resource string) (pointer, error) {
 	if len(data) > PointerBytesMax {
 		return damaged("%d bytes", len(data))
 	}
-	var any struct {
+	var head struct {
 		Format int `json:"format"`
 	}
-	if err := json.Unmarshal(data, &any); err != nil {
+	if err := json.Unmarshal(data, &head); err != nil {
 		return damaged("%v", err)
 	}
-	if any.Format != pointerFormat {
-		return pointer{}, fmt.Errorf("%w: pointer of %.64q has format %d, this code knows %d", ErrFormat, resource, any.Format, pointerFormat)
+	if head.Format != pointerFormat {
+		return pointer{}, fmt.Errorf("%w: pointer of %.64q has format %d, this code knows %d",
+			ErrFormat, resource, head.Format, pointerFormat)
 	}
 	var p pointer
 	if err := json.Unmarshal(data, &p); err != nil {
@@ -161,7 +162,8 @@ func (p pointer) check() error {
 	}
 	for i, o := range p.Operations {
 		asked := token.Write{Resource: p.Resource, Token: o.Token, Operation: o.ID}
-		if asked.Check() != nil || o.ID == "" || o.Token > p.Token || len(o.Value) > ValueBytesMax || p.find(o.ID) != &p.Operations[i] {
+		doubled := p.find(o.ID) != &p.Operations[i]
+		if asked.Check() != nil || o.ID == "" || o.Token > p.Token || len(o.Value) > ValueBytesMax || doubled {
 			return fmt.Errorf("operation %d is none", i)
 		}
 	}

@@ -107,10 +107,12 @@ func (g *Guard) prepare(
 		return nil, nil, err
 	}
 	if len(update.Body) > ObjectBytesMax {
-		return nil, nil, fmt.Errorf("%w: content of %d bytes, at most %d are allowed", ErrTooLarge, len(update.Body), ObjectBytesMax)
+		return nil, nil, fmt.Errorf("%w: content of %d bytes, at most %d are allowed",
+			ErrTooLarge, len(update.Body), ObjectBytesMax)
 	}
 	if len(update.Value) > ValueBytesMax {
-		return nil, nil, fmt.Errorf("%w: a value of %d bytes, at most %d are allowed", ErrTooLarge, len(update.Value), ValueBytesMax)
+		return nil, nil, fmt.Errorf("%w: a value of %d bytes, at most %d are allowed",
+			ErrTooLarge, len(update.Value), ValueBytesMax)
 	}
 	id, err := newID()
 	if err != nil {

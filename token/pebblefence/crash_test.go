@@ -27,12 +27,12 @@ type picture struct {
 // changes something.
 type camera struct {
 	vfs.FS
-	mem                *vfs.MemFS
-	begun, done        atomic.Int64
-	mu                 sync.Mutex // guards what follows: the engine has goroutines
-	operations, random int
-	rng                *rand.Rand
-	album              []picture
+	mem         *vfs.MemFS
+	begun, done atomic.Int64
+	mu          sync.Mutex // guards what follows: the engine has goroutines
+	operations  int
+	rng         *rand.Rand
+	album       []picture
 }
 
 func newCamera(rng *rand.Rand) *camera {

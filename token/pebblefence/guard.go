@@ -36,7 +36,7 @@ type Guard struct {
 //
 // Errors: token.ErrInvalid for a bad Config, with every problem; ErrFormat;
 // pebble.ErrClosed and pebble.ErrReadOnly; the engine's, as for a database
-// without a write-ahead log. It costs two reads and one synced commit.
+// without a write-ahead log. It costs one read and one synced commit.
 func New(config Config) (*Guard, error) {
 	if err := config.check(); err != nil {
 		return nil, err
@@ -82,13 +82,15 @@ func New(config Config) (*Guard, error) {
 // On success the token is on disk. On failure it is not, except after
 // token.ErrUnknown. Errors: *token.StaleError; token.ErrInvalid, also for an
 // operation id, as nothing is done here; those of Do that are not about its
-// write. It costs two reads and, if the token is greater, one synced commit.
+// write. It costs two reads and, if the token is greater, one more and one synced
+// commit.
 func (g *Guard) Accept(ctx context.Context, w token.Write) error {
 	if err := w.Check(); err != nil {
 		return err
 	}
 	if w.Operation != "" {
-		return fmt.Errorf("%w: Accept does nothing that has an operation id, and was given %.64q", token.ErrInvalid, string(w.Operation))
+		return fmt.Errorf("%w: Accept does nothing that has an operation id, and was given %.64q",
+			token.ErrInvalid, string(w.Operation))
 	}
 	return g.turn(ctx, w.Resource, func(f fence) error {
 		if err := w.Judge(f.highest); err != nil {

@@ -62,7 +62,8 @@ func TestRecordsThatNoGuardWrites(t *testing.T) {
 		require.ErrorIs(t, err, ErrDamaged, name)
 	}
 	for name, record := range map[string]string{
-		"empty": "", "short": "PALFENCE\x00", "long": "PALFENCE\x00\x01\x00", "other": "PALFENCF\x00\x01", "later": "PALFENCE\x00\x02",
+		"empty": "", "short": "PALFENCE\x00", "long": "PALFENCE\x00\x01\x00",
+		"other": "PALFENCF\x00\x01", "later": "PALFENCE\x00\x02",
 	} {
 		require.ErrorIs(t, checkFormatRecord([]byte(record)), ErrFormat, name)
 	}

@@ -31,23 +31,23 @@ type step func(g *Guard) error
 // nothing.
 func steps() []step {
 	ctx := context.Background()
-	append := func(t token.Token, operation token.Operation, entry string) step {
+	entry := func(t token.Token, operation token.Operation, text string) step {
 		return func(g *Guard) error {
-			_, err := notes{Guard: g}.Append(ctx, token.Write{Resource: "r", Token: t, Operation: operation}, entry)
+			_, err := notes{Guard: g}.Append(ctx, token.Write{Resource: "r", Token: t, Operation: operation}, text)
 			return err
 		}
 	}
 	return []step{
-		append(5, "o1", "first"),
-		append(5, "o2", "second"),
+		entry(5, "o1", "first"),
+		entry(5, "o2", "second"),
 		func(g *Guard) error { return g.Accept(ctx, token.Write{Resource: "r", Token: 7}) },
-		append(7, "o3", "third"),
-		append(8, "o1", "a repetition, which raises the fence"),
-		append(8, "o4", "forgets o1"),
-		append(8, "o5", strings.Repeat("larger than a memtable", 5000)),
-		append(9, "o6", strings.Repeat("half a memtable", 1500)),
-		append(9, "o7", strings.Repeat("the other half", 1500)),
-		append(9, "o8", "after a rotation"),
+		entry(7, "o3", "third"),
+		entry(8, "o1", "a repetition, which raises the fence"),
+		entry(8, "o4", "forgets o1"),
+		entry(8, "o5", strings.Repeat("larger than a memtable", 5000)),
+		entry(9, "o6", strings.Repeat("half a memtable", 1500)),
+		entry(9, "o7", strings.Repeat("the other half", 1500)),
+		entry(9, "o8", "after a rotation"),
 		func(g *Guard) error { _, err := g.Forget(ctx, "r", 1); return err },
 		func(g *Guard) error { return g.Accept(ctx, token.Write{Resource: "other", Token: 1}) },
 	}

@@ -34,14 +34,18 @@ import (
 // the engine failed to commit and its logger's Fatalf returned; the engine's
 // when it could not read. It costs one synced commit and four reads of the
 // database, and two more when an operation is forgotten for the new one.
-func (g *Guard) Do(ctx context.Context, w token.Write, write func(*pebble.Batch) ([]byte, error)) (token.Receipt, error) {
+func (g *Guard) Do(
+	ctx context.Context, w token.Write, write func(*pebble.Batch) ([]byte, error),
+) (token.Receipt, error) {
 	return g.write(ctx, w, w.Judge, write)
 }
 
 // DoOnce is Do for leases that allow one write each: it refuses a token that
 // equals the greatest accepted as well, unless w's operation took effect before.
 // Accept uses a token up.
-func (g *Guard) DoOnce(ctx context.Context, w token.Write, write func(*pebble.Batch) ([]byte, error)) (token.Receipt, error) {
+func (g *Guard) DoOnce(
+	ctx context.Context, w token.Write, write func(*pebble.Batch) ([]byte, error),
+) (token.Receipt, error) {
 	return g.write(ctx, w, w.JudgeOnce, write)
 }
 
@@ -61,7 +65,7 @@ func (g *Guard) write(
 		}
 		if found {
 			receipt = known.receipt()
-			return nil
+			return g.raise(w, f)
 		}
 		if err := judge(f.highest); err != nil {
 			return err

@@ -77,5 +77,7 @@
 // (pgx, lib/pq) and Code() int (modernc.org/sqlite). With a driver that has
 // neither, nothing is tried again, and every failed commit is ErrUnknown.
 //
-// docs/fencing/sql.md has both patterns with all of their SQL.
+// docs/fencing/sql.md has both patterns with all of their SQL. Examples that run
+// are in drivertest, a module of its own that has the drivers; what it tests
+// with is Debian's PostgreSQL 15 and the SQLite 3 of modernc.org/sqlite.
 package sqlfence

@@ -55,9 +55,9 @@ func New(db *sql.DB, d Dialect, c Config) (*Guard, error) {
 // token was accepted before; ErrContended if AttemptsMax attempts were ended
 // by the database; token.ErrUnknown if the answer to the commit was lost;
 // ErrEnded; ErrDamaged; fn's own; the database's; and with any of them the
-// context's and its cause, if it has ended. It costs a transaction of four
-// statements beside fn's, two less without an operation id and two more for
-// a new resource at the most.
+// context's and its cause, if it has ended. Beside fn's statements it costs BEGIN,
+// COMMIT and, on PostgreSQL, four more; two without an operation id, and up to
+// two more for a new resource. On SQLite, in the process, it is up to seven.
 //
 // fn writes through tx alone, returns every error that it gets from it, and
 // neither commits nor rolls back. It may run several times, each time in a new

@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds every wait; a test that reaches it has failed.
-const patience = 30 * time.Second
+const patience = 3 * time.Minute
 
 // town is three nodes on a network in memory.
 type town struct {

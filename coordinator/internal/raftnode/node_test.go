@@ -151,16 +151,22 @@ func TestUnknownGroups(t *testing.T) {
 	}
 }
 
-func TestTransferMovesTheLeader(t *testing.T) {
-	c := start(t, 3)
-	to := c.other(c.leader(1))
-	// A transfer is a wish: the engine drops it when the target does not take
-	// over within an election timeout. So it is asked for again.
+// transfer makes a node the leader. A transfer is a wish: the engine drops it when
+// the target does not take over within an election timeout. So it is asked for
+// again.
+func (c *cluster) transfer(to *peer) {
+	c.t.Helper()
 	for deadline := time.Now().Add(patience); c.leader(1) != to; {
-		require.Less(t, time.Now(), deadline, "waited too long for the transfer")
-		require.NoError(t, c.leader(1).node.Transfer(1, to.id))
+		require.Less(c.t, time.Now(), deadline, "waited too long for the transfer")
+		require.NoError(c.t, c.leader(1).node.Transfer(1, to.id))
 		to.pause(1)
 	}
+}
+
+func TestTransferMovesTheLeader(t *testing.T) {
+	c := start(t, 3, steady())
+	to := c.other(c.leader(1))
+	c.transfer(to)
 	to.sinks[0].await(t, "word of the transfer", func() bool {
 		n := len(to.sinks[0].leaders)
 		return n > 0 && to.sinks[0].leaders[n-1].Leader == to.id

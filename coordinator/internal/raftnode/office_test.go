@@ -34,21 +34,20 @@ func TestOffice(t *testing.T) {
 		// The leader applied the last batch before the dead node knew of it,
 		// so the time is measured a little late; a fault would be gross.
 		require.GreaterOrEqual(t, time.Since(applied), ttl-election)
-		require.NotZero(t, leader.node.Stats(1).ExpireProposed)
+		require.NotZero(t, c.sum(expiriesProposed))
 		require.NotZero(t, leader.node.Stats(1).Offices)
 	})
 
 	t.Run("LeavesAloneWhoIsHeardFrom", func(t *testing.T) {
-		c := start(t, 3)
-		leader := c.leader(1)
-		alive := c.other(leader)
-		id := alive.acquire(1, "k", ttl)
-		for until := time.Now().Add(3 * ttl); time.Now().Before(until); {
+		clocks, c := startSkewed(t, 3)
+		alive := c.other(c.leader(1))
+		id := alive.acquire(1, "k", time.Hour)
+		for range 24 { // three TTLs, in steps that are no stall
+			clocks.ahead(time.Hour / 8)
 			alive.send(1)
-			alive.pause(1)
 		}
-		require.False(t, leader.sinks[0].expired(id))
-		require.Zero(t, leader.node.Stats(1).ExpireProposed)
+		require.False(t, alive.sinks[0].expired(id))
+		require.Zero(t, c.sum(expiriesProposed))
 	})
 
 	t.Run("IsTakenByTheNextLeaderWhichEndsTheLeasesOfTheDeadOne", func(t *testing.T) {
@@ -61,8 +60,8 @@ func TestOffice(t *testing.T) {
 		sink.await(t, "the expiry", func() bool { return sink.expired(id) })
 		next := c.leader(1)
 		require.NotEqual(t, dead.id, next.id)
-		require.NotZero(t, next.node.Stats(1).Offices)
-		require.NotZero(t, next.node.Stats(1).ExpireProposed)
+		require.NotZero(t, c.sum(func(s Stats) uint64 { return s.Offices }))
+		require.NotZero(t, c.sum(expiriesProposed))
 	})
 
 	t.Run("SweepsWhatAnEarlierIncarnationLeft", func(t *testing.T) {
@@ -79,7 +78,7 @@ func TestOffice(t *testing.T) {
 				return ok && ended.Lease == id && ended.Reason == statemachine.EndSwept
 			})
 		})
-		require.NotZero(t, c.leader(1).node.Stats(1).SweepsProposed)
+		require.NotZero(t, c.sum(func(s Stats) uint64 { return s.SweepsProposed }))
 	})
 
 	t.Run("EndsALeaseAtItsLimit", func(t *testing.T) {
@@ -107,11 +106,7 @@ func TestOffice(t *testing.T) {
 	})
 
 	t.Run("IsTakenAnewAfterAStallWhichCostsNobodyALease", func(t *testing.T) {
-		clocks := make(map[statemachine.NodeID]*skewed)
-		c := start(t, 3, withConfig(func(cfg *Config) {
-			clocks[cfg.Node] = &skewed{}
-			cfg.Clock = clocks[cfg.Node]
-		}))
+		clocks, c := startSkewed(t, 3, steady())
 		leader := c.leader(1)
 		holder := c.other(leader)
 		id := holder.acquire(1, "k", time.Hour)
@@ -137,33 +132,43 @@ func TestOffice(t *testing.T) {
 	})
 
 	t.Run("ElectionsMoreOftenThanTDoNotKeepADeadNodeAlive", func(t *testing.T) {
-		c := start(t, 3)
+		clocks, c := startSkewed(t, 3)
 		dead := c.other(c.leader(1))
-		id := dead.acquire(1, "k", ttl)
-		died := time.Now()
+		id := dead.acquire(1, "k", time.Hour)
 		dead.stop()
-		survivor := c.other(dead)
-		sink := survivor.sinks[0]
-		changes := 0
-		over := func() bool {
-			sink.mu.Lock()
-			defer sink.mu.Unlock()
-			return sink.expired(id)
+		for range 6 { // in each third of the TTL, until twice the TTL has passed
+			c.transfer(c.other(dead, c.leader(1)))
+			clocks.ahead(time.Hour / 3)
 		}
-		for !over() {
-			require.Less(t, time.Since(died), patience)
-			from := c.leader(1)
-			to := c.other(dead, from)
-			require.NoError(t, from.node.Transfer(1, to.id))
-			changes++
-			pause := time.Now().Add(ttl / 3)
-			for !over() && time.Now().Before(pause) {
-				survivor.pause(1)
-			}
-		}
-		require.GreaterOrEqual(t, changes, 3)
-		require.Less(t, time.Since(died), 2*ttl+10*election)
+		sink := c.other(dead).sinks[0]
+		sink.await(t, "the expiry", func() bool { return sink.expired(id) })
 	})
+}
+
+// skews are the clocks of a cluster, by node.
+type skews map[statemachine.NodeID]*skewed
+
+// startSkewed starts a cluster whose clocks can be moved.
+func startSkewed(t *testing.T, n int, options ...option) (skews, *cluster) {
+	clocks := make(skews)
+	c := newCluster(t, n, options...)
+	change := c.change
+	c.change = func(cfg *Config) {
+		change(cfg)
+		clocks[cfg.Node] = &skewed{}
+		cfg.Clock = clocks[cfg.Node]
+	}
+	for _, id := range c.members {
+		require.NoError(t, c.peers[id].start())
+	}
+	return clocks, c
+}
+
+// ahead moves all clocks.
+func (s skews) ahead(d time.Duration) {
+	for _, one := range s {
+		one.ahead(d)
+	}
 }
 
 // skewed is the system's clock, moved ahead by the test.

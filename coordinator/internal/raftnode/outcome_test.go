@@ -97,7 +97,7 @@ func TestOutcome(t *testing.T) {
 	})
 
 	t.Run("OfALeaderThatWasCutOffIsUnknown", func(t *testing.T) {
-		c := start(t, 3)
+		c := start(t, 3, steady())
 		cut := c.leader(1)
 		cut.send(1)
 		c.network.Isolate(c.address(cut.id))
@@ -115,7 +115,7 @@ func TestOutcome(t *testing.T) {
 	})
 
 	t.Run("IsUnknownThoughAppliedWhenASnapshotCoversIt", func(t *testing.T) {
-		c := start(t, 3, withConfig(small))
+		c := start(t, 3, withConfig(func(cfg *Config) { small(cfg); cfg.Election = 4 * election }))
 		leader := c.leader(1)
 		deaf := c.other(leader)
 		deaf.send(1)
@@ -144,7 +144,7 @@ func TestOutcome(t *testing.T) {
 	})
 
 	t.Run("OfWhatIsOpenAtCloseIsUnknownAndToldBeforeCloseReturns", func(t *testing.T) {
-		c := start(t, 3)
+		c := start(t, 3, steady())
 		cut := c.leader(1)
 		cut.send(1)
 		c.network.Isolate(c.address(cut.id))

@@ -38,7 +38,8 @@ func workload() []save {
 	var saves []save
 	for i := range 12 {
 		resource, operation, t := fmt.Sprint("resource-", i%2), token.Operation(fmt.Sprint("op-", i)), token.Token(1+i)
-		saves = append(saves, save{resource, httpfence.Change{Highest: t, Operation: operation, Record: storetest.Begun(t, byte(i))}})
+		begin := httpfence.Change{Highest: t, Operation: operation, Record: storetest.Begun(t, byte(i))}
+		saves = append(saves, save{resource, begin})
 		switch i % 4 {
 		case 0, 1:
 			saves = append(saves, save{resource, httpfence.Change{Operation: operation, Record: storetest.Answered(t, byte(i))}})
@@ -133,7 +134,8 @@ func TestACrashLeavesEachSaveWholeOrNotAtAll(t *testing.T) {
 		for _, percent := range []int{0, rng.IntN(100)} {
 			low := int(returned.Load())
 			clone := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng})
-			album = append(album, picture{clone, fmt.Sprintf("%s, %d%% of what was not synced", at, percent), low, int(begun.Load())})
+			what := fmt.Sprintf("%s, %d%% of what was not synced", at, percent)
+			album = append(album, picture{clone, what, low, int(begun.Load())})
 		}
 	}
 	var watching atomic.Bool

@@ -24,8 +24,9 @@
 //
 // The operations of a resource are numbered in the order of their beginning,
 // from 1. Those from first on and below next are remembered, unless they were
-// forgotten one by one; the number of the last one that was is given again. The checksum is CRC-32C over key and value. The format
-// never changes under one version; a later version reads this one.
+// forgotten one by one; the number of the last, if it was, is given again. The
+// checksum is CRC-32C over key and value. The format never changes under one
+// version; a later version reads this one.
 //
 // # Invariants
 //

@@ -120,7 +120,8 @@ func TestRecordThatIsNoneIsRefused(t *testing.T) {
 	}
 	for name, value := range map[string][]byte{
 		"ShortFence": make([]byte, 23), "FirstZero": fence{highest: 1, first: 0, next: 1}.encode(),
-		"NextBelowFirst": fence{highest: 1, first: 2, next: 1}.encode(), "NoToken": fence{highest: 1 << 63, first: 1, next: 1}.encode(),
+		"NextBelowFirst": fence{highest: 1, first: 2, next: 1}.encode(),
+		"NoToken":        fence{highest: 1 << 63, first: 1, next: 1}.encode(),
 	} {
 		_, err := decodeFence(value)
 		require.ErrorIs(t, err, ErrDamaged, name)

@@ -140,7 +140,8 @@ func TestOpenSaysWhyItCannot(t *testing.T) {
 		require.EqualValues(t, 1000, openStore(t, testDir, Config{fs: vfs.NewMem()}).max, "the default")
 	})
 	for name, value := range map[string]string{
-		"NoMark": "", "AnotherMark": "SOMEBODY\x00\x01", "ALaterVersion": "PALHTTPF\x00\x02", "ALongMark": "PALHTTPF\x00\x01\x00",
+		"NoMark": "", "AnotherMark": "SOMEBODY\x00\x01", "ALaterVersion": "PALHTTPF\x00\x02",
+		"ALongMark": "PALHTTPF\x00\x01\x00",
 	} {
 		t.Run(name, func(t *testing.T) {
 			fs := vfs.NewMem()
@@ -184,7 +185,8 @@ func TestDamagedRecordIsNeverGuessed(t *testing.T) {
 			require.NoError(t, s.db.Set(key, damaged, pebble.NoSync))
 			_, err := s.Load(ctx, "a", "op")
 			require.ErrorIs(t, err, ErrDamaged, "byte %d of key %q", i, key)
-			require.ErrorIs(t, s.Save(ctx, "a", httpfence.Change{Highest: 9, Operation: "op", Record: storetest.Begun(9, 1)}), ErrDamaged)
+			change := httpfence.Change{Highest: 9, Operation: "op", Record: storetest.Begun(9, 1)}
+			require.ErrorIs(t, s.Save(ctx, "a", change), ErrDamaged)
 			require.NoError(t, s.db.Set(key, whole[:i], pebble.NoSync))
 			_, err = s.Load(ctx, "a", "op")
 			require.ErrorIs(t, err, ErrDamaged, "cut to %d bytes", i)

@@ -94,7 +94,9 @@ func neverSaved(s *subject) {
 }
 
 func fenceNeverFalls(s *subject) {
-	for _, step := range []struct{ save, want token.Token }{{5, 5}, {4, 5}, {0, 5}, {5, 5}, {1<<62 + 1, 1<<62 + 1}, {6, 1<<62 + 1}} {
+	for _, step := range []struct{ save, want token.Token }{
+		{5, 5}, {4, 5}, {0, 5}, {5, 5}, {1<<62 + 1, 1<<62 + 1}, {6, 1<<62 + 1},
+	} {
 		s.save("a", httpfence.Change{Highest: step.save})
 		require.Equal(s.t, step.want, s.load("a", "").Highest, "after %s", step.save)
 	}
@@ -140,10 +142,12 @@ func namesDoNotCollide(s *subject) {
 		{"a", token.Operation(strings.Repeat("o", token.OperationBytesMax))}, {" ", "\n"}, {"\n", " "},
 	}
 	for i, p := range pairs {
-		s.save(p.resource, httpfence.Change{Highest: token.Token(1 + len(p.resource)), Operation: p.operation, Record: Begun(1, byte(i))})
+		highest := token.Token(1 + len(p.resource))
+		s.save(p.resource, httpfence.Change{Highest: highest, Operation: p.operation, Record: Begun(1, byte(i))})
 	}
 	for i, p := range pairs {
-		require.Equal(s.t, httpfence.Kept{Highest: token.Token(1 + len(p.resource)), Record: Begun(1, byte(i))}, s.load(p.resource, p.operation), "%q", p)
+		want := httpfence.Kept{Highest: token.Token(1 + len(p.resource)), Record: Begun(1, byte(i))}
+		require.Equal(s.t, want, s.load(p.resource, p.operation), "%q", p)
 	}
 }
 
@@ -188,7 +192,8 @@ func independent(s *subject) {
 		go func() {
 			defer writers.Done()
 			for n := range 20 {
-				change := httpfence.Change{Highest: token.Token(1 + n), Operation: token.Operation(fmt.Sprint(n)), Record: Begun(token.Token(1+n), byte(i))}
+				t := token.Token(1 + n)
+				change := httpfence.Change{Highest: t, Operation: token.Operation(fmt.Sprint(n)), Record: Begun(t, byte(i))}
 				if err := s.store.Save(context.Background(), resource, change); err != nil {
 					s.t.Errorf("%s: %v", resource, err)
 				}
