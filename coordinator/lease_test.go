@@ -209,7 +209,7 @@ func TestWithMaxHold(t *testing.T) {
 		next := ask(t, c.Node(3), "key", coordinator.WithTTL(10*long))
 		awaitLine(t, c, c.Node(3), "key", 1)
 		proposed := c.Faults().ExpiriesProposed
-		advance(c, long, 2) // the leader's clock alone
+		letPass(t, c, long, 2) // by the leader's clock alone
 		underLeader(t, c, 2, "key", next.done)
 		require.Greater(t, next.granted().Token(), lease.Token())
 		require.Greater(t, c.Faults().ExpiriesProposed, proposed)

@@ -22,8 +22,8 @@ func advance(c *locktest.Cluster, d time.Duration, nodes ...int) {
 }
 
 // letPass moves the clocks of nodes that have applied all that was committed, so
-// that what they count from is before it. A follower may be behind the owner of a
-// lease, and count from later.
+// that what they count from is before it. Each of them, the leader too, may be
+// behind the owner of a lease, and count from later.
 func letPass(t testing.TB, c *locktest.Cluster, d time.Duration, nodes ...int) {
 	t.Helper()
 	for _, n := range nodes {
@@ -54,6 +54,7 @@ func expireAtLeader(t testing.TB, c *locktest.Cluster, leader int, key string, d
 func untilDone(t testing.TB, done <-chan struct{}, do func(context.Context)) {
 	t.Helper()
 	for ctx := patient(t); ; {
+		require.NoError(t, ctx.Err(), "in vain")
 		do(ctx)
 		round, cancel := context.WithTimeout(ctx, 2*steadyElection)
 		select {
@@ -80,7 +81,7 @@ func passAt(t *testing.T, c *locktest.Cluster, leader, other int, d time.Duratio
 		key = fmt.Sprintf("{%s}limited", key)
 		limited = append(limited, acquire(t, c.Node(other), key, coordinator.WithTTL(longer), coordinator.WithMaxHold(long/10)))
 	}
-	advance(c, d, leader)
+	letPass(t, c, d, leader)
 	for _, lease := range limited {
 		underLeader(t, c, leader, lease.Key(), lease.Done())
 		require.ErrorContains(t, lease.Err(), "max hold")

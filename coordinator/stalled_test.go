@@ -83,6 +83,7 @@ func TestS17ARequestThatWasHeldBackIsNotGrantedForThePast(t *testing.T) {
 	// Meanwhile another owner comes and is let go, and three TTLs pass.
 	gone, err := b.Acquire(ctx, "key", coordinator.WithMaxHold(long))
 	require.NoError(t, err)
+	require.NoError(t, c.node(3).WaitReady(ctx), "it counts from before that")
 	c.advance(3*long, 1, 3) // the owner's own clock would make it give the key back
 	c.eventually("the key to be free", func() bool {
 		info, err := b.Inspect(ctx, "key")
