@@ -219,9 +219,17 @@ func TestCloseConfirmsTheReleasesUnderWay(t *testing.T) {
 		released := make(chan error, 1)
 		go func() { released <- lease.Release(patient(t)) }()
 		awaitEnd(t, lease)
+		began := time.Now()
 		n.Close()
-		// Close may also have been first; but nobody is left in doubt.
-		if err := <-released; err != nil {
+		// Close waits two election timeouts for the group. A machine that is too
+		// busy for that leaves the caller in doubt, and says so.
+		inTime := time.Since(began) < 2*coordinator.SingleElectionTimeout
+		// Close may also have been first; but in time nobody is left in doubt.
+		switch err := <-released; {
+		case err == nil:
+		case !inTime && errors.Is(err, coordinator.ErrClosed):
+			require.Equal(t, coordinator.Unknown, outcomeOf(t, err))
+		default:
 			require.ErrorIs(t, err, coordinator.ErrLeaseLost)
 		}
 		n.Restart()

@@ -119,9 +119,14 @@ func (s *scene) storedClaims(node int) []string {
 	return all
 }
 
-// killAll kills all nodes at the same time: before any of them is missed.
+// killAll kills all nodes at the same time: before any of them is missed, and
+// before what the callers of one take back can be committed by the others.
 func (s *scene) killAll() {
+	for node := 1; node <= 3; node++ {
+		s.cluster.Isolate(node)
+	}
 	parallel(3, func(i int) { s.cluster.Node(i + 1).Kill() })
+	s.cluster.Heal()
 }
 
 // allComeBack kills all nodes, and starts them again. It checks that all of
