@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/rpc"
 	"os"
@@ -64,11 +65,15 @@ func newFleet(t *testing.T, n int, election, ttl time.Duration) *fleet {
 }
 
 // freeAddresses returns n loopback addresses that nobody listened on a moment
-// ago.
+// ago. Their ports are not of those that the system takes for outgoing
+// connections: one could be gone before a node listens, or while it is down.
 func freeAddresses(t *testing.T, n int) []string {
 	var addresses []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for len(addresses) < n {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
 		require.NoError(t, err)
 		defer l.Close() // not before all are known
 		addresses = append(addresses, l.Addr().String())

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -16,11 +14,11 @@ import (
 
 // cluster is three nodes, of which each has a process while it runs.
 type cluster struct {
-	program   string // this one, which is run once more for each node
-	dir       string
-	addresses []string
-	starts    map[coordinator.NodeID]int // so far
-	running   map[coordinator.NodeID]*process
+	program string // this one, which is run once more for each node
+	dir     string
+	ports   *portBlock
+	starts  map[coordinator.NodeID]int // so far
+	running map[coordinator.NodeID]*process
 }
 
 // newCluster prepares a cluster with its data below dir. No node runs yet.
@@ -34,46 +32,15 @@ func newCluster(dir string) (*cluster, error) {
 		starts:  map[coordinator.NodeID]int{},
 		running: map[coordinator.NodeID]*process{},
 	}
-	c.addresses, err = freeAddresses(len(members))
+	c.ports, err = takePorts(len(members))
 	return c, err
-}
-
-// Nodes keep their ports while they are down. So they get none from the range
-// out of which the system takes ports for outgoing connections.
-const (
-	portMin  = 10_000
-	portMax  = 30_000
-	portsTry = 100
-)
-
-// freeAddresses returns addresses of the loopback interface that nobody
-// listened on a moment ago.
-func freeAddresses(count int) ([]string, error) {
-	var (
-		found []string
-		last  error
-	)
-	for try := 0; try < portsTry && len(found) < count; try++ {
-		address := fmt.Sprintf("127.0.0.1:%d", portMin+rand.IntN(portMax-portMin))
-		listener, err := net.Listen("tcp", address)
-		if err != nil {
-			last = err
-			continue
-		}
-		defer listener.Close() // not before all are found
-		found = append(found, address)
-	}
-	if len(found) < count {
-		return nil, fmt.Errorf("no free port after %d tries: %w", portsTry, last)
-	}
-	return found, nil
 }
 
 // start starts a node, for the first time or again, and waits until it has
 // opened its directory. Each start is another incarnation of the node. ttl is
 // that of its leases.
 func (c *cluster) start(ctx context.Context, id coordinator.NodeID, ttl time.Duration) error {
-	p, err := startProcess(c.program, settings{node: id, dir: c.dir, addresses: c.addresses, ttl: ttl})
+	p, err := startProcess(c.program, settings{node: id, dir: c.dir, addresses: c.ports.addresses, ttl: ttl})
 	if err != nil {
 		return fmt.Errorf("start node %d: %w", id, err)
 	}
@@ -132,5 +99,5 @@ func (c *cluster) close(before error) error {
 		}
 		delete(c.running, id)
 	}
-	return before
+	return errors.Join(before, c.ports.first.Close())
 }

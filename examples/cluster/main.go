@@ -41,9 +41,9 @@
 // node.go is the part that a program of yours would have: a node, from its
 // opening to its end on SIGTERM. settings.go has its Config, certificates.go
 // what TLS needs, worker.go what is done with the lock, and document.go a file
-// that checks tokens. The rest is the director of the play: cluster.go and
-// process.go for the processes, story.go for the order of the chapters
-// killed.go, paused.go, restarted.go and stopped.go.
+// that checks tokens. The rest is the director of the play: cluster.go,
+// process.go and ports.go for the processes, story.go for the order of the
+// chapters killed.go, paused.go, restarted.go and stopped.go.
 package main
 
 import (

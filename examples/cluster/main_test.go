@@ -64,8 +64,10 @@ func (p *program) readUntil(text string) {
 	p.t.Helper()
 	for line := ""; !strings.Contains(line, text); {
 		var err error
-		line, err = p.out.ReadString('\n')
-		require.NoError(p.t, err, "%q was not said; it said last: %s%s", text, line, &p.errs)
+		if line, err = p.out.ReadString('\n'); err != nil {
+			_ = p.cmd.Wait() // it has ended, and all that it said is there then
+			require.NoError(p.t, err, "%q was not said; it said last: %s%s", text, line, &p.errs)
+		}
 	}
 }
 

@@ -36,6 +36,7 @@ func openTerminals(t *testing.T, ttl time.Duration) *terminals {
 				t.Log(p.testimony())
 			}
 		}
+		require.NoError(t, c.ports.first.Close())
 	})
 	for _, id := range members {
 		o.open(id)
@@ -49,7 +50,7 @@ func openTerminals(t *testing.T, ttl time.Duration) *terminals {
 // open starts a node without waiting for anything.
 func (o *terminals) open(id coordinator.NodeID) {
 	o.t.Helper()
-	p, err := startProcess(o.program, settings{node: id, dir: o.dir, addresses: o.addresses, ttl: o.ttl})
+	p, err := startProcess(o.program, settings{node: id, dir: o.dir, addresses: o.ports.addresses, ttl: o.ttl})
 	require.NoError(o.t, err)
 	o.running[id] = p
 	o.hear(id, "opened")
@@ -119,7 +120,7 @@ func TestNodeThatLostItsDirectoryIsRefusedAndEnds(t *testing.T) {
 	o := openTerminals(t, long)
 	require.NoError(t, o.stop(3))
 	require.NoError(t, o.ended(context.Background(), 3))
-	s := settings{node: 3, dir: o.dir, ttl: o.ttl, addresses: o.addresses}
+	s := settings{node: 3, dir: o.dir, ttl: o.ttl, addresses: o.ports.addresses}
 	require.NoError(t, os.RemoveAll(s.config().Dir))
 	o.open(3)
 	p := o.running[3]

@@ -14,7 +14,7 @@ import (
 // write stands for that. It reaches the process while it is paused, and is
 // carried out as if it had come before.
 func (s *story) pauseHolder(ctx context.Context) error {
-	if err := s.node(2).signal(syscall.SIGSTOP); err != nil {
+	if err := s.node(2).stop(ctx); err != nil {
 		return err
 	}
 	s.tell("Node 2 is paused with SIGSTOP while it owns %q.", documentKey)

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
@@ -122,6 +124,37 @@ func (p *process) signal(s syscall.Signal) error {
 		return fmt.Errorf("send %v to node %d: %w", s, p.id, err)
 	}
 	return nil
+}
+
+// stop stops the process with SIGSTOP, and returns when it stands still. Before
+// that, the system would not find a stopped process in its group if the story
+// were killed.
+func (p *process) stop(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGCHLD)
+	defer signal.Stop(changed)
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	for {
+		var status syscall.WaitStatus
+		pid, err := syscall.Wait4(p.cmd.Process.Pid, &status, syscall.WNOHANG|syscall.WUNTRACED, nil)
+		switch {
+		case err != nil:
+			return fmt.Errorf("look whether node %d is stopped: %w", p.id, err)
+		case pid == p.cmd.Process.Pid && status.Stopped():
+			return nil
+		case pid == p.cmd.Process.Pid:
+			return fmt.Errorf("node %d should be stopped, but it has ended", p.id)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("waiting for node %d to be stopped: %w", p.id, ctx.Err())
+		}
+	}
 }
 
 // end waits until a process that was told to stop has ended, and checks that

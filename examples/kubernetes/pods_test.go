@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -156,12 +157,16 @@ func (p *pod) awaitExit(ctx context.Context) error {
 	}
 }
 
-// freeAddresses returns loopback addresses that nobody listened on a moment
-// ago.
+// freeAddresses returns n loopback addresses that nobody listened on a moment
+// ago. Their ports are not of those that the system takes for outgoing
+// connections: one could be gone before a node listens, or while it is down.
 func freeAddresses(t *testing.T, n int) []string {
 	var addresses []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for len(addresses) < n {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
 		require.NoError(t, err)
 		defer l.Close() // not before all are known
 		addresses = append(addresses, l.Addr().String())

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -128,13 +130,19 @@ func (c *cluster) address(id statemachine.NodeID) string {
 	return c.addresses[id]
 }
 
-// freeAddress returns a loopback address that nobody listened on a moment
-// ago.
+// freeAddress returns a loopback address that nobody listened on a moment ago.
+// Its port is not of those that the system takes for outgoing connections: it
+// could be gone before a node listens, or while it is down.
 func freeAddress(t testing.TB) string {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer listener.Close()
-	return listener.Addr().String()
+	for {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		require.NoError(t, err)
+		defer listener.Close()
+		return listener.Addr().String()
+	}
 }
 
 // election is short enough for quick tests, and long enough for two cores.
