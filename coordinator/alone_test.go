@@ -43,7 +43,7 @@ func newBare(t *testing.T, tcp bool) *bare {
 // open opens a node. It is closed when the test ends, if it is not before.
 func (b *bare) open(number coordinator.NodeID, env inject.Env) *coordinator.Coordinator {
 	b.t.Helper()
-	if b.network != nil {
+	if b.network != nil && env.Network == nil {
 		env.Network = b.network.Join
 	}
 	c, err := coordinator.Open(inject.With(context.Background(), env), coordinator.Config{

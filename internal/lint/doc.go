@@ -21,6 +21,8 @@
 //  14. links: links inside the repository lead somewhere.
 //  15. readme: the README has the two commands.
 //  16. shown: the tests that docs/guarantees.md and docs/fencing name are there.
+//  17. cases: each failure that other lock services had has its tests.
+//  18. faults: docs/testing.md knows how many faults are put in.
 //
 // Rules are pure functions of a Tree. A new rule comes with a test that shows
 // a small text that breaks it.

@@ -46,6 +46,8 @@ func Rules() []Rule {
 		{"links", checkLinks},
 		{"readme", checkReadme},
 		{"shown", checkShown},
+		{"cases", func(t *Tree) []Finding { return checkCases(t, cases) }},
+		{"faults", checkFaults},
 	}
 }
 

@@ -70,7 +70,7 @@ type stored struct {
 // an existing directory has changed, except that the incarnation may have
 // been raised.
 func Open(dir string, node statemachine.NodeID, configured Certificate) (*Identity, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeDir(filepath.Clean(dir)); err != nil {
 		return nil, fmt.Errorf("data directory: %w", err)
 	}
 	lock, err := lockDir(dir)
@@ -86,6 +86,32 @@ func Open(dir string, node statemachine.NodeID, configured Certificate) (*Identi
 	}
 	id.lock = lock
 	return id, nil
+}
+
+// makeDir makes a directory and those above it that are missing, each with a
+// name that survives a crash: without it everything in the directory is lost,
+// however well it was synced.
+func makeDir(dir string) error {
+	parent := filepath.Dir(dir)
+	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || parent == dir {
+		return os.MkdirAll(dir, 0o700) // it is there, or the error says what is wrong
+	}
+	if err := makeDir(parent); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(parent)
+}
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
 }
 
 func open(dir string, node statemachine.NodeID, configured Certificate) (*Identity, error) {
@@ -216,11 +242,7 @@ func writeSynced(dir, name string, data []byte) error {
 	if err := replaceFile(path+".new", path, data); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+	if err := syncDir(dir); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil

@@ -30,6 +30,10 @@ func prepareDirectory(cfg Config) error {
 	if err := os.MkdirAll(filepath.Join(cfg.Dir, replicasDir), 0o750); err != nil {
 		return fmt.Errorf("raftnode: make the directory: %w", err)
 	}
+	// What is synced in a directory is lost with the directory's own name.
+	if err := syncDir(filepath.Dir(cfg.Dir)); err != nil {
+		return err
+	}
 	host, err := hostName()
 	if err != nil {
 		return err

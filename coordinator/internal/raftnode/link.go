@@ -94,13 +94,28 @@ func (l *links) GetConnection(ctx context.Context, target string) (raftio.IConne
 	}, l.unreachable), nil
 }
 
-// GetSnapshotConnection implements raftio.ITransport.
+// GetSnapshotConnection implements raftio.ITransport. The engine ends ctx when it
+// stops, and then waits for what is being sent; a peer that takes nothing, or is
+// slow, must not hold that up.
 func (l *links) GetSnapshotConnection(ctx context.Context, target string) (raftio.ISnapshotConnection, error) {
 	link, err := l.dial(ctx, target, transport.Chunks)
 	if err != nil {
 		return nil, err
 	}
-	return &outbound{link: link}, nil
+	unbind := context.AfterFunc(ctx, func() { _ = link.Close() })
+	return &outbound{link: boundLink{link, unbind}}, nil
+}
+
+// boundLink is a link that ends with a context.
+type boundLink struct {
+	transport.Link
+	unbind func() bool
+}
+
+// Close implements transport.Link.
+func (l boundLink) Close() error {
+	l.unbind()
+	return l.Link.Close()
 }
 
 // unreachable tells the engine that a replica of a peer was not reached, as

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/lni/dragonboat/v4/config"
 	"github.com/lni/dragonboat/v4/raftio"
@@ -71,6 +72,22 @@ func TestLinks(t *testing.T) {
 		cancel()
 		_, err := l.GetSnapshotConnection(ctx, "d:1")
 		require.ErrorIs(t, err, context.Canceled)
+	})
+
+	t.Run("GiveUpWhatTheySendWithTheContext", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(context.Background())
+		snapshot, err := two.GetSnapshotConnection(ctx, "a:1")
+		require.NoError(t, err)
+		defer snapshot.Close()
+		cancel()
+		for end := time.Now().Add(patience); err == nil; { // the link ends a moment later
+			require.Less(t, time.Now(), end)
+			err = snapshot.SendChunk(raftpb.Chunk{ShardID: 1, ReplicaID: 1, From: 2})
+			for len(chunks) > 0 {
+				<-chunks
+			}
+		}
+		require.ErrorIs(t, err, transport.ErrClosed)
 	})
 
 	t.Run("SayWhereTheyCouldNotListen", func(t *testing.T) {

@@ -37,47 +37,70 @@ func (c *Client) TryAcquireAll(ctx context.Context, keys []string, opts ...coord
 }
 
 func (c *Client) one(kind Kind, key string, acquire func() (*coordinator.Lease, error)) (*Lease, error) {
-	call := now()
+	call := c.begin(kind, []string{key})
 	lease, err := acquire()
 	if err != nil {
-		c.failed(kind, []string{key}, call, err)
+		call.failed(err)
 		return nil, err
 	}
-	return c.got(kind, call, lease, []string{key}, []token.Token{lease.Token()}), nil
+	return call.got(lease, []token.Token{lease.Token()}), nil
 }
 
 func (c *Client) all(kind Kind, keys []string, acquire func() (*coordinator.LeaseSet, error)) (*Lease, error) {
-	call := now()
+	keys = slices.Clone(keys)
+	slices.Sort(keys)
+	call := c.begin(kind, slices.Compact(keys))
 	set, err := acquire()
 	if err != nil {
-		keys = slices.Clone(keys)
-		slices.Sort(keys)
-		c.failed(kind, slices.Compact(keys), call, err)
+		call.failed(err)
 		return nil, err
 	}
-	keys = set.Keys()
-	tokens := make([]token.Token, len(keys))
-	for i, key := range keys {
+	tokens := make([]token.Token, len(call.Keys))
+	for i, key := range call.Keys {
 		tokens[i], _ = set.Token(key)
 	}
-	return c.got(kind, call, set, keys, tokens), nil
+	return call.got(set, tokens), nil
 }
 
-func (c *Client) failed(kind Kind, keys []string, call Instant, err error) {
-	o := outcome(err)
-	c.recorder.Add(Record{Kind: kind, Outcome: o, Client: c.name, Keys: keys, Call: call, Return: returned(o)})
+// call is an acquire that has not returned.
+type call struct {
+	Record
+	client *Client
+	number uint64
+}
+
+// begin notes that an acquire is about to be made, for keys that are sorted and
+// distinct.
+func (c *Client) begin(kind Kind, keys []string) call {
+	r := Record{Kind: kind, Client: c.name, Keys: keys}
+	number := c.recorder.begin(r)
+	r.Call = now()
+	return call{r, c, number}
+}
+
+func (c call) failed(err error) {
+	c.Outcome = outcome(err)
+	c.Return = returned(c.Outcome)
+	c.client.recorder.finish(c.number, c.Record)
 }
 
 // got records a grant. Keys of several groups are granted one after the other;
 // at the moment of the last grant all of them are the caller's.
-func (c *Client) got(kind Kind, call Instant, held handle, keys []string, tokens []token.Token) *Lease {
-	l := &Lease{held: held, client: c, keys: keys, tokens: tokens}
-	l.trusted = now()
-	c.recorder.Add(Record{
-		Kind: kind, Outcome: Done, Client: c.name, Keys: keys, Tokens: tokens, Call: call, Return: l.trusted,
-	})
-	c.recorder.mu.Lock()
-	defer c.recorder.mu.Unlock()
-	c.recorder.open[l] = struct{}{}
+func (c call) got(held handle, tokens []token.Token) *Lease {
+	l := &Lease{held: held, client: c.client, keys: c.Keys, tokens: tokens, trusted: now()}
+	c.Outcome, c.Tokens, c.Return = Done, tokens, l.trusted
+	r := c.client.recorder
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.open[l] = struct{}{}
+	if r.journal == nil {
+		r.records = append(r.records, c.Record)
+		return l
+	}
+	for range l.keys {
+		l.ends = append(l.ends, r.journal.next())
+	}
+	// In one line: a grant without an end would be one that never ends.
+	r.journal.put(append(line{{c.number, c.Record}}, l.entries(Unknown)...))
 	return l
 }

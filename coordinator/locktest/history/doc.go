@@ -43,6 +43,15 @@
 // A search that does not end in time is ErrUndecided: it proves nothing and is
 // no success.
 //
+// # Processes that die
+//
+// A process that is killed takes with it what it has not written. NewJournal
+// makes a Recorder that writes each call before it is made, and each grant and
+// each answer of a lease as it comes; ReadJournal reads what is there, a call
+// that has not returned as one of unknown outcome. A long run takes new keys and
+// new journals from time to time, and checks what is over: the search of one
+// history of hours may never end.
+//
 // Records are plain values, with a form in JSON, on the clock that all processes
 // of a machine share (CLOCK_BOOTTIME on Linux). So those of several processes
 // can be checked together.

@@ -28,7 +28,8 @@ type Lease struct {
 	client  *Client
 	keys    []string
 	tokens  []token.Token
-	trusted Instant // the holder is known to have trusted it then; Recorder.mu guards it
+	trusted Instant  // the holder is known to have trusted it then; Recorder.mu guards it
+	ends    []uint64 // the numbers of its ends in the journal, one a key
 }
 
 // Context is the lease's own.
@@ -43,11 +44,24 @@ func (l *Lease) Err() error {
 	asked := now()
 	err := l.held.Err()
 	if err == nil {
-		l.client.recorder.mu.Lock()
-		defer l.client.recorder.mu.Unlock()
+		r := l.client.recorder
+		r.mu.Lock()
+		defer r.mu.Unlock()
 		l.trusted = asked
+		if _, open := r.open[l]; open && r.journal != nil {
+			r.journal.put(l.entries(Unknown))
+		}
 	}
 	return err
+}
+
+// entries are the ends for the journal.
+func (l *Lease) entries(o Outcome) line {
+	var entries line
+	for i, end := range l.ending(o) {
+		entries = append(entries, entry{l.ends[i], end})
+	}
+	return entries
 }
 
 // Held reports whether Err is nil, and is recorded likewise.
@@ -83,13 +97,17 @@ func (l *Lease) Release(ctx context.Context) error {
 	default:
 		l.trusted = call
 	}
-	r.records = append(r.records, l.ends(o)...)
+	if r.journal != nil {
+		r.journal.put(l.entries(o))
+		return err
+	}
+	r.records = append(r.records, l.ending(o)...)
 	return err
 }
 
-// ends returns the End of each key: those of several groups end one after the
+// ending returns the End of each key: those of several groups end one after the
 // other.
-func (l *Lease) ends(o Outcome) []Record {
+func (l *Lease) ending(o Outcome) []Record {
 	var ends []Record
 	until := returned(o)
 	for i, key := range l.keys {

@@ -16,6 +16,8 @@ type Recorder struct {
 	records []Record
 	open    map[*Lease]struct{} // leases without an End
 	clients int
+	who     string   // comes before the names of clients
+	journal *journal // takes the place of records; nil: they are kept
 }
 
 // NewRecorder returns a Recorder with no records.
@@ -24,21 +26,50 @@ func NewRecorder() *Recorder { return &Recorder{open: map[*Lease]struct{}{}} }
 func now() Instant { return Instant(clock.System{}.Now()) }
 
 // Add takes a record that was made elsewhere.
-func (r *Recorder) Add(record Record) {
+func (r *Recorder) Add(record Record) { r.finish(0, record) }
+
+// begin notes a call that is about to be made, and returns its number in the
+// journal; zero if there is none.
+func (r *Recorder) begin(record Record) uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.records = append(r.records, record)
+	if r.journal == nil {
+		return 0
+	}
+	record.Outcome, record.Call, record.Return = Unknown, now(), Never
+	number := r.journal.next()
+	r.journal.put(line{{number, record}})
+	return number
 }
 
-// Records returns what was recorded so far. A lease that has not ended is there
-// with an End that may come at any time after its holder was last seen to trust
-// it. A call that has not returned is not there: wait for all of them first.
+// finish takes the record of a call that has returned. Zero is the number of
+// one that was not begun.
+func (r *Recorder) finish(number uint64, record Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.journal == nil {
+		r.records = append(r.records, record)
+		return
+	}
+	if number == 0 {
+		number = r.journal.next()
+	}
+	r.journal.put(line{{number, record}})
+}
+
+// Records returns what was recorded so far; of a journal nothing. A lease that
+// has not ended is there with an End that may come at any time after its holder
+// was last seen to trust it. A call that has not returned is not there: wait
+// for all of them first.
 func (r *Recorder) Records() []Record {
+	if r.journal != nil {
+		return nil
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	records := append([]Record(nil), r.records...)
 	for l := range r.open {
-		records = append(records, l.ends(Unknown)...)
+		records = append(records, l.ending(Unknown)...)
 	}
 	return records
 }
@@ -49,7 +80,7 @@ func (r *Recorder) Client(c *coordinator.Coordinator) *Client {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.clients++
-	return &Client{recorder: r, coordinator: c, name: fmt.Sprint("client ", r.clients)}
+	return &Client{recorder: r, coordinator: c, name: fmt.Sprint(r.who, "client ", r.clients)}
 }
 
 // outcome says what is known of a call by its error.
@@ -78,6 +109,7 @@ func returned(o Outcome) Instant {
 // its error is returned. An error that has token.ErrStale was refused, and every
 // other may have taken effect.
 func (c *Client) Write(resource string, t token.Token, value string, write func() error) error {
+	number := c.recorder.begin(Record{Kind: Write, Client: c.name, Resource: resource, Token: t, Value: value})
 	call := now()
 	err := write()
 	o := Done
@@ -87,7 +119,7 @@ func (c *Client) Write(resource string, t token.Token, value string, write func(
 	case err != nil:
 		o = Unknown
 	}
-	c.recorder.Add(Record{
+	c.recorder.finish(number, Record{
 		Kind: Write, Outcome: o, Client: c.name, Resource: resource, Token: t, Value: value, Call: call, Return: returned(o),
 	})
 	return err

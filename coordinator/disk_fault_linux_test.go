@@ -1,0 +1,160 @@
+package coordinator_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator/internal/raftnode/disktest/kerneltest"
+)
+
+// faults are what one test of failing operations has seen.
+type faults struct {
+	refused int // errors of Open or of a call
+	ended   int // ends of the process
+	passed  int // the node went on as if nothing had been
+	reached map[kerneltest.Kind]int
+	without map[string]int // what it did without
+}
+
+// Every operation on the files of a node fails in turn, once or from there on,
+// whatever it is: of its identity, of the engine's marks, of the log or of the
+// store. Either a call returns an error that tells of it, or the process ends
+// and says why, or the operation was one that the node can do without. After the
+// power was lost on top of it, a start on a disk that is well again finds
+// everything that was acknowledged.
+func TestEveryDiskOperationFails(t *testing.T) {
+	t.Parallel()
+	t.Run("Once", func(t *testing.T) {
+		t.Parallel()
+		f := failEach(t, 14, kerneltest.Fault{})
+		require.Positive(t, f.refused)
+		require.Positive(t, f.ended)
+	})
+	t.Run("ForEver", func(t *testing.T) {
+		t.Parallel()
+		f := failEach(t, 14, kerneltest.Fault{Ever: true})
+		require.Positive(t, f.refused)
+		require.Positive(t, f.ended)
+	})
+}
+
+// What a sync that failed was to make durable is lost, though the next sync of the
+// file succeeds. So nobody asks again: the first failure is the end of what the
+// node does, and so is that of a write.
+func TestASyncOrWriteThatFailsOnceIsTheEnd(t *testing.T) {
+	t.Parallel()
+	for _, only := range []kerneltest.Kind{kerneltest.Sync, kerneltest.Write} {
+		t.Run(only.String(), func(t *testing.T) {
+			t.Parallel()
+			f := failEach(t, 12, kerneltest.Fault{Only: only})
+			require.Zero(t, f.passed, "%v", f.without)
+			require.Positive(t, f.ended)
+		})
+	}
+}
+
+// failEach sends errands, in each of which another call fails, until one is over
+// before its fault: one for each call, or about as many as samples. A call fails
+// as kind says.
+func failEach(t *testing.T, samples int, kind kerneltest.Fault) faults {
+	t.Helper()
+	random := diskRandom(t)
+	whole := sendErrand(t, kerneltest.Fault{})
+	require.NoError(t, whole.ended, "%s", whole.said)
+	f := faults{reached: make(map[kerneltest.Kind]int), without: make(map[string]int)}
+	every := 1
+	if !*diskAll {
+		every = max(1, calls(whole, kind.Only)/samples)
+	}
+	for at := 1 + random.IntN(every); ; at += every {
+		fault := kind
+		fault.At, fault.With = at, []syscall.Errno{syscall.EIO, syscall.ENOSPC}[random.IntN(2)]
+		r := sendErrand(t, fault)
+		if !f.judge(t, r, fault) {
+			break // it was over before
+		}
+		left := []kerneltest.Left{kerneltest.Synced, kerneltest.Synced, kerneltest.All}[random.IntN(3)]
+		r.keptAfter(t, fault, left)
+	}
+	t.Logf("%d calls failed, by kind %v: %d errors, %d ends of the process, %d that the node did without: %v",
+		f.refused+f.ended+f.passed, f.reached, f.refused, f.ended, f.passed, f.without)
+	require.Greater(t, f.refused+f.ended+f.passed, samples/2)
+	return f
+}
+
+// calls returns how many calls can fail in an errand: of those that change
+// nothing none are written down, so it is a little less.
+func calls(r errandResult, only kerneltest.Kind) int {
+	n := 0
+	for _, o := range r.journal {
+		if o.Kind != kerneltest.Note && (only == 0 || o.Kind == only) {
+			n++
+		}
+	}
+	return n
+}
+
+// judge checks how an errand went in which a call failed. It returns false when
+// the errand was over before that.
+func (f *faults) judge(t *testing.T, r errandResult, fault kerneltest.Fault) bool {
+	t.Helper()
+	var done done
+	var failed []kerneltest.Operation
+	for _, o := range r.journal {
+		done.note(t, o)
+		if o.Failed != 0 {
+			require.Equal(t, fault.With, o.Failed, "an error that the kernel made: %v", o)
+			failed = append(failed, o)
+		}
+	}
+	if len(failed) == 0 {
+		require.NoError(t, r.ended, "%+v: nothing failed:\n%s", fault, r.said)
+		require.Equal(t, 2, done.closed, "%+v: nothing failed: %s", fault, done.refused)
+		return false
+	}
+	if !fault.Ever {
+		require.Len(t, failed, 1)
+	}
+	f.reached[failed[0].Kind]++
+	why := fmt.Sprintf("%+v, %v: %v\n%s", fault, failed[0], r.ended, r.said)
+	var exit *exec.ExitError
+	switch {
+	case errors.As(r.ended, &exit):
+		f.ended++
+		require.Contains(t, r.said, "panic: ", why)
+		require.Contains(t, r.said, fault.With.Error(), why)
+		require.NotContains(t, r.said, "runtime error", why)
+		require.NotContains(t, r.said, "fatal error", why)
+	case done.refused != "":
+		f.refused++
+		require.Contains(t, done.refused, fault.With.Error(), why)
+		require.Contains(t, done.refused, "above", "%s: the error names no file: %s", why, done.refused)
+	default:
+		f.passed++
+		f.without[fmt.Sprintf("%v %s", failed[0].Kind, filepath.Base(failed[0].Path))]++
+		require.Equal(t, 2, done.closed, why)
+	}
+	return true
+}
+
+// keptAfter checks that nothing is lost that was acknowledged in an errand in
+// which a call failed.
+func (r errandResult) keptAfter(t *testing.T, fault kerneltest.Fault, left kerneltest.Left) {
+	t.Helper()
+	image, done := kerneltest.NewImage(), done{}
+	for i, o := range r.journal {
+		require.NoError(t, image.Apply(o), "%+v: operation %d", fault, i)
+		done.note(t, o)
+	}
+	root := filepath.Join(t.TempDir(), "left")
+	require.NoError(t, image.Leave(root, left, nil))
+	done.kept(t, root, fmt.Sprintf("%+v, with %v", fault, left))
+	require.NoError(t, os.RemoveAll(root))
+}

@@ -1,0 +1,2 @@
+// Package explore searches a small world.
+package explore

@@ -1,0 +1,110 @@
+package raftlog
+
+import (
+	"testing"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/lni/dragonboat/v4/raftpb"
+	"github.com/stretchr/testify/require"
+)
+
+// TestACrashLeavesWhatWasAcknowledged is invariant 1: whatever the moment, there
+// is a prefix of the operations, with every one that was synced.
+func TestACrashLeavesWhatWasAcknowledged(t *testing.T) {
+	rng := newRand(t)
+	cam := newCamera(rng)
+	s, err := open(testDir, Options{FS: cam}, smallMemTable)
+	require.NoError(t, err)
+
+	h := newHistory(rng, 250, 2000)
+	pictures, lost, kept, unsynced := 0, 0, 0, 0
+	look := func() {
+		cam.each(t, func(crash crash) {
+			pictures++
+			s, err := open(testDir, Options{FS: crash.fs}, smallMemTable)
+			require.NoError(t, err, crash.at)
+			n := h.find(t, s, crash.low, crash.high, crash.at)
+			if n < crash.high {
+				lost++
+			}
+			if n > crash.low {
+				kept++
+			}
+			goesOn(t, s)
+			require.NoError(t, s.Close(), crash.at)
+		})
+	}
+	for n, op := range h.ops {
+		cam.begun.Store(int64(n + 1))
+		require.NoError(t, op.call(s), op.name)
+		if op.synced {
+			cam.durable.Store(int64(n + 1))
+		} else {
+			unsynced++
+			cam.now("after " + op.name)
+		}
+		look()
+	}
+	rotations := s.db.Metrics().Flush.Count
+	require.NoError(t, s.Close())
+	cam.durable.Store(int64(len(h.ops)))
+	cam.now("after Close")
+	look()
+
+	t.Logf("%d crashes, %d lost something, %d kept what was not acknowledged; %d unsynced operations, %d flushes", pictures, lost, kept, unsynced, rotations)
+	// The test must have seen what it is about.
+	require.Greater(t, pictures, 500/sample)
+	require.Greater(t, lost, 100/sample)
+	require.Greater(t, kept, 20/sample)
+	require.Greater(t, unsynced, 20)
+	require.Greater(t, rotations, int64(5))
+}
+
+// goesOn checks that a store works which was opened after a crash.
+func goesOn(t *testing.T, s *Store) {
+	t.Helper()
+	const group = 77 // nobody else's
+	for index := uint64(1); index <= 3; index++ {
+		u := raftpb.Update{
+			ShardID: group, ReplicaID: 1, State: raftpb.State{Term: index, Commit: index - 1},
+			EntriesToSave: entries(index, index, index),
+		}
+		require.NoError(t, s.SaveRaftState([]raftpb.Update{u}, 1))
+	}
+	list, _, err := s.IterateEntries(nil, 0, group, 1, 1, 9, 1<<40)
+	require.NoError(t, err)
+	require.Len(t, list, 3)
+}
+
+// TestACrashDuringOpenIsRepairedByTheNext: the first Open of a directory, with a
+// crash at every operation.
+func TestACrashDuringOpenIsRepairedByTheNext(t *testing.T) {
+	cam := newCamera(newRand(t))
+	cam.every = 1
+	s, err := open(testDir, Options{FS: cam}, smallMemTable)
+	require.NoError(t, err)
+	cam.now("after Open")
+	synced := cam.mem.CrashClone(vfs.CrashCloneCfg{})
+	require.NoError(t, s.Close())
+
+	born := openAt(t, synced)
+	key, err := born.firstKey(nil)
+	require.NoError(t, err)
+	require.Equal(t, []byte{spaceFormat}, key, "Open returned before the format was on disk")
+
+	pictures := 0
+	cam.each(t, func(crash crash) {
+		pictures++
+		s, err := open(testDir, Options{FS: crash.fs}, smallMemTable)
+		require.NoError(t, err, crash.at)
+		require.NoError(t, s.SaveBootstrapInfo(1, 1, raftpb.Bootstrap{Join: true}))
+		require.NoError(t, s.Close())
+		s, err = open(testDir, Options{FS: crash.fs}, smallMemTable)
+		require.NoError(t, err, crash.at)
+		list, err := s.ListNodeInfo()
+		require.NoError(t, err)
+		require.Len(t, list, 1, crash.at)
+		require.NoError(t, s.Close())
+	})
+	require.Greater(t, pictures, 20)
+}

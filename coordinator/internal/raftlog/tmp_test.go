@@ -1,0 +1,3 @@
+package raftlog
+
+const killChildEnv = "RAFTLOG_TEST_KILL"
