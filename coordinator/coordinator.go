@@ -136,7 +136,8 @@ func (c *Coordinator) start(ctx context.Context) (err error) {
 	if c.gate != nil {
 		c.greet()
 	} else if err := c.identity.Peers.Admit(); err != nil {
-		return err
+		// The stores are about to be closed under the engine.
+		return errors.Join(err, c.node.Close())
 	}
 	for _, g := range c.groups {
 		g.proposer = c.node

@@ -145,14 +145,11 @@ func TestS53ANewLeaderOfVeryManyLeases(t *testing.T) {
 	c.Node(3).Kill()
 	killed := time.Since(began)
 	release(t, acquire(t, c.Node(1), "{key}after"))
-	took := time.Since(began)
+	back := time.Since(began)
 	entries := groupOn(c, 1, "key").Applied - applied
-	t.Logf("%d leases: the leader was gone after %v, the first acquire back after %v and %d entries", count, killed, took, entries)
+	t.Logf("%d leases: the leader was gone after %v, the first acquire back after %v and %d entries", count, killed, back, entries)
 	elections := awaitElection(t, c, 1, "key", term)
 	require.LessOrEqual(t, elections, uint64(2))
-	// How long an election takes is a matter of the machine: this is only there so
-	// that a leader which looks at its leases before it works does not pass.
-	require.Less(t, took, 10*steadyElection)
 	// Each node is heard of once, with all that it has, and again when a batch is
 	// sent again.
 	require.Less(t, entries, uint64(count/200))
@@ -167,6 +164,9 @@ func TestS53ANewLeaderOfVeryManyLeases(t *testing.T) {
 	awaitLine(t, c, c.Node(2), "{key}limited", 1)
 	letPass(t, c, long/2, 1, 2)
 	require.Greater(t, next.granted().Token(), limited.Token())
+	// How long an election takes is a matter of the machine: this is only there so
+	// that a leader which looks at its leases before it works does not pass.
+	require.Less(t, time.Since(began), 10*steadyElection)
 	require.Equal(t, elections, groupOn(c, 1, "key").Term-term, "the new leader stays")
 }
 

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -33,13 +34,13 @@ func TestEveryDiskOperationFails(t *testing.T) {
 	t.Parallel()
 	t.Run("Once", func(t *testing.T) {
 		t.Parallel()
-		f := failEach(t, 14, kerneltest.Fault{})
+		f := failEach(t, 12, kerneltest.Fault{})
 		require.Positive(t, f.refused)
 		require.Positive(t, f.ended)
 	})
 	t.Run("ForEver", func(t *testing.T) {
 		t.Parallel()
-		f := failEach(t, 14, kerneltest.Fault{Ever: true})
+		f := failEach(t, 12, kerneltest.Fault{Ever: true})
 		require.Positive(t, f.refused)
 		require.Positive(t, f.ended)
 	})
@@ -53,8 +54,12 @@ func TestASyncOrWriteThatFailsOnceIsTheEnd(t *testing.T) {
 	for _, only := range []kerneltest.Kind{kerneltest.Sync, kerneltest.Write} {
 		t.Run(only.String(), func(t *testing.T) {
 			t.Parallel()
-			f := failEach(t, 12, kerneltest.Fault{Only: only})
-			require.Zero(t, f.passed, "%v", f.without)
+			f := failEach(t, 8, kerneltest.Fault{Only: only})
+			for what := range f.without {
+				// A compaction writes anew what is durable already. One that fails
+				// while the node closes costs nothing.
+				require.True(t, strings.HasSuffix(what, ".sst"), "it went on after a failed %s", what)
+			}
 			require.Positive(t, f.ended)
 		})
 	}
@@ -66,7 +71,7 @@ func TestASyncOrWriteThatFailsOnceIsTheEnd(t *testing.T) {
 func failEach(t *testing.T, samples int, kind kerneltest.Fault) faults {
 	t.Helper()
 	random := diskRandom(t)
-	whole := sendErrand(t, kerneltest.Fault{})
+	whole := sendErrand(t, 1, kerneltest.Fault{})
 	require.NoError(t, whole.ended, "%s", whole.said)
 	f := faults{reached: make(map[kerneltest.Kind]int), without: make(map[string]int)}
 	every := 1
@@ -76,7 +81,7 @@ func failEach(t *testing.T, samples int, kind kerneltest.Fault) faults {
 	for at := 1 + random.IntN(every); ; at += every {
 		fault := kind
 		fault.At, fault.With = at, []syscall.Errno{syscall.EIO, syscall.ENOSPC}[random.IntN(2)]
-		r := sendErrand(t, fault)
+		r := sendErrand(t, 1, fault)
 		if !f.judge(t, r, fault) {
 			break // it was over before
 		}
@@ -105,7 +110,7 @@ func calls(r errandResult, only kerneltest.Kind) int {
 // the errand was over before that.
 func (f *faults) judge(t *testing.T, r errandResult, fault kerneltest.Fault) bool {
 	t.Helper()
-	var done done
+	done := newDone()
 	var failed []kerneltest.Operation
 	for _, o := range r.journal {
 		done.note(t, o)
@@ -135,7 +140,7 @@ func (f *faults) judge(t *testing.T, r errandResult, fault kerneltest.Fault) boo
 	case done.refused != "":
 		f.refused++
 		require.Contains(t, done.refused, fault.With.Error(), why)
-		require.Contains(t, done.refused, "above", "%s: the error names no file: %s", why, done.refused)
+		require.Contains(t, done.refused, "/root", "%s: the error names no file: %s", why, done.refused)
 	default:
 		f.passed++
 		f.without[fmt.Sprintf("%v %s", failed[0].Kind, filepath.Base(failed[0].Path))]++
@@ -148,13 +153,13 @@ func (f *faults) judge(t *testing.T, r errandResult, fault kerneltest.Fault) boo
 // which a call failed.
 func (r errandResult) keptAfter(t *testing.T, fault kerneltest.Fault, left kerneltest.Left) {
 	t.Helper()
-	image, done := kerneltest.NewImage(), done{}
+	image, done := kerneltest.NewImage(), newDone()
 	for i, o := range r.journal {
 		require.NoError(t, image.Apply(o), "%+v: operation %d", fault, i)
 		done.note(t, o)
 	}
 	root := filepath.Join(t.TempDir(), "left")
 	require.NoError(t, image.Leave(root, left, nil))
-	done.kept(t, root, fmt.Sprintf("%+v, with %v", fault, left))
+	done.kept(t, 1, func(int) string { return root }, fmt.Sprintf("%+v, with %v", fault, left))
 	require.NoError(t, os.RemoveAll(root))
 }

@@ -116,7 +116,10 @@ var doPhases = []doPhase{
 		awaitLine(t, c, c.Node(2), key, 1)
 		d.cancel()
 		d.told(d.inner.Done())
+		// A release that did not wait for the function would be in the log by then.
+		release(t, acquire(t, c.Node(1), c.KeyIn(c.Group(key), "beside")))
 		require.NoError(t, h.Err(), "the function still works under it")
+		require.Equal(t, coordinator.NodeID(1), inspect(t, c.Node(2), key).Holder.Node)
 		next.waits()
 		d.answer <- d.inner.Err()
 		require.ErrorIs(t, d.returned(1), context.Canceled)

@@ -16,39 +16,51 @@ import (
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
 	"github.com/palisade-go/palisade/coordinator/internal/raftnode/disktest/kerneltest"
 	"github.com/palisade-go/palisade/token"
+	"github.com/palisade-go/palisade/transport"
 )
 
 // errandVariable makes the test binary a child that runs an errand. Its value is
 // the fault and the directory to work in.
 const errandVariable = "PALISADE_TEST_ERRAND"
 
-// errandConfig is of a node on its own, in a directory whose parent is missing
-// too.
-func errandConfig(root string) coordinator.Config {
-	return coordinator.Config{Dir: filepath.Join(root, "above", "node"), Groups: 2}
+// errandConfig is of one of size nodes, in a directory whose parent is missing
+// too. They are reached in memory.
+func errandConfig(root string, size, number int) coordinator.Config {
+	cfg := coordinator.Config{Dir: filepath.Join(root, "above", fmt.Sprintf("node-%d", number)), Groups: 2}
+	if size == 1 {
+		return cfg
+	}
+	cfg.Cluster, cfg.NodeID, cfg.Peers = "errand", coordinator.NodeID(number), make(map[coordinator.NodeID]string)
+	for n := 1; n <= size; n++ {
+		cfg.Peers[coordinator.NodeID(n)] = fmt.Sprintf("node-%d:7400", n)
+	}
+	cfg.ElectionTimeout, cfg.TLS = 500*time.Millisecond, transport.Insecure
+	return cfg
 }
 
 // The notes of an errand, each followed by its particulars.
 const (
-	noteOpened   = "opened"   // incarnation
+	noteOpened   = "opened"   // node, incarnation
 	noteGranted  = "granted"  // key, token
 	noteReleased = "released" // key, token
 	noteRefused  = "refused"  // error
 	noteClosed   = "closed"
 )
 
-// errand is a node that works on a disk that is watched.
+// errand is a cluster that works on disks that are watched.
 type errand struct {
+	size  int
 	watch *kerneltest.Watch
-	node  *coordinator.Coordinator
+	nodes []*coordinator.Coordinator
 	held  []*coordinator.Lease
 }
 
-// runErrand is the child. It is over with the first error that the node returns.
+// runErrand is the child. It is over with the first error that a node returns.
 func runErrand(args string) error {
 	var fault kerneltest.Fault
 	var dir string
-	if _, err := fmt.Sscan(args, &fault.At, &fault.Only, &fault.Ever, &fault.With, &dir); err != nil {
+	e := &errand{}
+	if _, err := fmt.Sscan(args, &e.size, &fault.At, &fault.Only, &fault.Ever, &fault.With, &dir); err != nil {
 		return err
 	}
 	root := filepath.Join(dir, "root")
@@ -56,14 +68,11 @@ func runErrand(args string) error {
 	if err != nil {
 		return err
 	}
-	e := &errand{}
 	if e.watch, err = kerneltest.Start(root, journal, fault); err != nil {
 		return err
 	}
-	// Few entries between snapshots, so that the log is cut off too.
-	ctx := inject.With(context.Background(), inject.Env{SnapshotEntries: 8})
 	for range 2 {
-		if err := e.run(ctx, errandConfig(root)); err != nil {
+		if err := e.run(root); err != nil {
 			e.watch.Note("%s %v", noteRefused, err)
 			return nil
 		}
@@ -71,41 +80,69 @@ func runErrand(args string) error {
 	return nil
 }
 
-// run opens the node, takes and gives back keys, and closes it.
-func (e *errand) run(ctx context.Context, cfg coordinator.Config) (err error) {
-	if e.node, err = coordinator.Open(ctx, cfg); err != nil {
-		return err
+// openErrand opens all nodes of an errand. On failure those that are open stay.
+func openErrand(size int, root func(number int) string) (nodes []*coordinator.Coordinator, err error) {
+	network := transport.NewMemory(1)
+	// Few entries between snapshots, so that the log is cut off too.
+	ctx := inject.With(context.Background(), inject.Env{SnapshotEntries: 8, Network: network.Join})
+	for number := 1; number <= size; number++ {
+		node, err := coordinator.Open(ctx, errandConfig(root(number), size, number))
+		if err != nil {
+			return nodes, err
+		}
+		nodes = append(nodes, node)
 	}
-	e.watch.Note("%s %d", noteOpened, e.node.Status().Incarnation)
+	return nodes, nil
+}
+
+func closeErrand(nodes []*coordinator.Coordinator) (err error) {
+	for _, node := range nodes {
+		err = errors.Join(err, node.Close())
+	}
+	return err
+}
+
+// run opens the nodes, takes and gives back keys, and closes them.
+func (e *errand) run(root string) (err error) {
+	e.nodes, err = openErrand(e.size, func(int) string { return root })
+	if err != nil {
+		return errors.Join(err, closeErrand(e.nodes))
+	}
+	for i, node := range e.nodes {
+		e.watch.Note("%s %d %d", noteOpened, i+1, node.Status().Incarnation)
+	}
 	e.held = nil
-	for round := range 6 {
-		if err := e.round(ctx, round); err != nil {
-			return errors.Join(err, e.node.Close())
+	for round := range errandRounds {
+		if err := e.round(e.nodes[round%e.size], round); err != nil {
+			return errors.Join(err, closeErrand(e.nodes))
 		}
 	}
-	if err := e.node.Close(); err != nil {
+	if err := closeErrand(e.nodes); err != nil {
 		return err
 	}
 	e.watch.Note(noteClosed)
 	return nil
 }
 
+// errandRounds is how many keys are taken before the nodes are closed.
+const errandRounds = 6
+
 // errandKeys are what the errand is about: some are in the same group.
 var errandKeys = []string{"stock", "invoices", "mail"}
 
-func (e *errand) round(ctx context.Context, round int) error {
-	ctx, cancel := context.WithTimeout(ctx, errandPatience)
+func (e *errand) round(node *coordinator.Coordinator, round int) error {
+	ctx, cancel := context.WithTimeout(context.Background(), errandPatience)
 	defer cancel()
 	key := errandKeys[round%len(errandKeys)]
-	lease, err := e.node.Acquire(ctx, key)
+	lease, err := node.Acquire(ctx, key)
 	if err != nil {
 		return err
 	}
 	e.watch.Note("%s %s %d", noteGranted, key, lease.Token())
-	if _, err := e.node.Acquire(ctx, key, coordinator.WithWait(time.Millisecond)); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := node.Acquire(ctx, key, coordinator.WithWait(time.Millisecond)); !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("a key that is held: %w", err)
 	}
-	if round >= 2*len(errandKeys)-1 {
+	if round == errandRounds-1 {
 		e.held = append(e.held, lease) // it ends with the node
 		return nil
 	}
@@ -131,14 +168,14 @@ type errandResult struct {
 }
 
 // sendErrand runs an errand in a child.
-func sendErrand(t *testing.T, fault kerneltest.Fault) errandResult {
+func sendErrand(t *testing.T, size int, fault kerneltest.Fault) errandResult {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "root"), 0o700))
 	ctx, cancel := context.WithTimeout(context.Background(), errandMax)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestErrand$")
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %t %d %s", errandVariable, fault.At, int(fault.Only), fault.Ever, fault.With, dir))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d %t %d %s", errandVariable, size, fault.At, int(fault.Only), fault.Ever, fault.With, dir))
 	said, err := cmd.CombinedOutput()
 	require.NoError(t, ctx.Err(), "%+v: the process hangs:\n%s", fault, said)
 	f, openErr := os.Open(filepath.Join(dir, "journal"))
@@ -160,26 +197,30 @@ func TestErrand(t *testing.T) {
 		os.Exit(0) // its watch can't be ended
 	}
 	t.Parallel()
-	r := sendErrand(t, kerneltest.Fault{})
+	r := sendErrand(t, 1, kerneltest.Fault{})
 	require.NoError(t, r.ended, "%s", r.said)
-	var done done
+	done := newDone()
 	for _, o := range r.journal {
 		done.note(t, o)
 		require.Zero(t, o.Failed, "%v", o)
 	}
-	require.EqualValues(t, 2, done.incarnation)
+	require.EqualValues(t, 2, done.incarnations[1])
 	require.Equal(t, 2, done.closed)
-	require.Equal(t, 12, done.grants)
+	require.Equal(t, 2*errandRounds, done.grants)
 	require.Empty(t, done.refused)
 }
 
 // done is what a caller of the node knows at some moment of an errand.
 type done struct {
-	incarnation uint64
-	highest     map[string]token.Token // of a key that was granted
-	grants      int
-	closed      int
-	refused     string
+	incarnations map[int]uint64         // of a node that was opened
+	highest      map[string]token.Token // of a key that was granted
+	grants       int
+	closed       int
+	refused      string
+}
+
+func newDone() *done {
+	return &done{incarnations: make(map[int]uint64), highest: make(map[string]token.Token)}
 }
 
 // note takes an operation of the journal into account.
@@ -194,15 +235,16 @@ func (d *done) note(t *testing.T, o kerneltest.Operation) {
 	require.NoError(t, err)
 	switch what {
 	case noteOpened:
-		_, err = fmt.Sscan(o.To, &what, &d.incarnation)
+		var number int
+		var incarnation uint64
+		_, err = fmt.Sscan(o.To, &what, &number, &incarnation)
+		require.Greater(t, incarnation, d.incarnations[number])
+		d.incarnations[number] = incarnation
 	case noteGranted:
 		var number uint64
 		_, err = fmt.Sscan(o.To, &what, &key, &number)
 		tok = token.Token(number)
 		require.Greater(t, tok, d.highest[key])
-		if d.highest == nil {
-			d.highest = make(map[string]token.Token)
-		}
 		d.highest[key] = tok
 		d.grants++
 	case noteClosed:
@@ -213,20 +255,21 @@ func (d *done) note(t *testing.T, o kerneltest.Operation) {
 	require.NoError(t, err, o.To)
 }
 
-// kept opens a node on what was left of an errand, and checks that nothing that
-// a caller knew of is lost, and that it works.
-func (d done) kept(t *testing.T, root string, why string) {
+// kept opens the nodes on what was left of an errand, and checks that nothing
+// that a caller knew of is lost, and that they work.
+func (d *done) kept(t *testing.T, size int, root func(number int) string, why string) {
 	t.Helper()
-	cfg := errandConfig(root)
 	ctx := patient(t)
-	c, err := coordinator.Open(ctx, cfg)
+	nodes, err := openErrand(size, root)
 	require.NoError(t, err, why)
-	require.Greater(t, c.Status().Incarnation, d.incarnation, why)
-	for _, key := range errandKeys {
-		lease, err := c.Acquire(ctx, key)
+	for i, node := range nodes {
+		require.Greater(t, node.Status().Incarnation, d.incarnations[i+1], "%s: node %d", why, i+1)
+	}
+	for i, key := range errandKeys {
+		lease, err := nodes[i%size].Acquire(ctx, key)
 		require.NoError(t, err, why)
 		require.Greater(t, lease.Token(), d.highest[key], "%s: the token of %q", why, key)
 		require.NoError(t, lease.Release(ctx), why)
 	}
-	require.NoError(t, c.Close(), why)
+	require.NoError(t, closeErrand(nodes), why)
 }

@@ -35,16 +35,37 @@ func diskRandom(t *testing.T) *rand.Rand {
 // incarnation rises, and no token is given out twice.
 func TestPowerLoss(t *testing.T) {
 	t.Parallel()
+	losePower(t, 1, 36, everyone)
+}
+
+// All of three nodes lose power at the same moment.
+func TestPowerLossOfAllNodes(t *testing.T) {
+	t.Parallel()
+	losePower(t, 3, 6, everyone)
+}
+
+// One of three nodes loses power, and what the others wrote is there.
+func TestPowerLossOfOneNode(t *testing.T) {
+	t.Parallel()
+	losePower(t, 3, 6, 2)
+}
+
+// everyone loses power.
+const everyone = 0
+
+// losePower sends an errand of size nodes, and lets the victim lose power at the
+// moments that leave something else than those before, or at about as many as
+// samples. What is left then is drawn, or each in turn.
+func losePower(t *testing.T, size, samples, victim int) {
+	t.Helper()
 	random := diskRandom(t)
-	r := sendErrand(t, kerneltest.Fault{})
+	r := sendErrand(t, size, kerneltest.Fault{})
 	require.NoError(t, r.ended, "%s", r.said)
-	// Half of the operations lie in the first Open, so each part gets its share.
-	const samples = 60
 	every := 1
 	if !*diskAll {
 		every = 1 + len(r.journal)/samples
 	}
-	image, done, turns, lost := kerneltest.NewImage(), done{}, -1, 0
+	image, done, turns, lost := kerneltest.NewImage(), newDone(), -1, 0
 	next := random.IntN(every)
 	for i, o := range r.journal {
 		require.NoError(t, image.Apply(o), "operation %d", i)
@@ -52,17 +73,24 @@ func TestPowerLoss(t *testing.T) {
 		if next--; next >= 0 || o.Kind != kerneltest.Note && image.Turns() == turns {
 			continue
 		}
-		next, turns = every, image.Turns()
-		lefts := []kerneltest.Left{kerneltest.Synced, kerneltest.First, kerneltest.Scattered}
+		next, turns = every-1, image.Turns()
+		losses := []kerneltest.Left{kerneltest.Synced, kerneltest.First, kerneltest.Scattered}
 		if !*diskAll {
-			random.Shuffle(len(lefts), func(i, j int) { lefts[i], lefts[j] = lefts[j], lefts[i] })
-			lefts = append([]kerneltest.Left{kerneltest.Synced}, lefts[:random.IntN(2)]...)
+			i := random.IntN(len(losses))
+			losses = losses[i : i+1]
 		}
-		for _, left := range lefts {
-			root := filepath.Join(t.TempDir(), "left")
-			require.NoError(t, image.Leave(root, left, random))
-			done.kept(t, root, fmt.Sprintf("after operation %d, %v, with %v", i, o, left))
-			require.NoError(t, os.RemoveAll(root))
+		for _, loss := range losses {
+			dir := t.TempDir()
+			root := func(number int) string { return filepath.Join(dir, fmt.Sprint(number)) }
+			for number := 1; number <= size; number++ {
+				left := kerneltest.All
+				if victim == everyone || victim == number {
+					left = loss
+				}
+				require.NoError(t, image.Leave(root(number), left, random))
+			}
+			done.kept(t, size, root, fmt.Sprintf("after operation %d, %v, with %v", i, o, loss))
+			require.NoError(t, os.RemoveAll(dir))
 			lost++
 		}
 	}

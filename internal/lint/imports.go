@@ -13,6 +13,7 @@ const engine = "github.com/lni"
 var engineHomes = []string{
 	"coordinator/internal/raftnode",
 	"coordinator/internal/raftlog",
+	"bench/peer/engine",
 }
 
 func checkEngine(t *Tree) []Finding {

@@ -19,6 +19,7 @@ const (
 	restarts
 	passes
 	rests
+	looks
 )
 
 // action is one of them.
@@ -65,6 +66,8 @@ func (x *explorer) describe(s *state, a action) string {
 		return fmt.Sprintf("%d units of time pass", x.step(s))
 	case rests:
 		return fmt.Sprintf("%d units of time pass while node %d stands still", x.step(s), n)
+	case looks:
+		return fmt.Sprintf("node %d looks at its clock", n)
 	}
 	panic("explore: unknown action")
 }

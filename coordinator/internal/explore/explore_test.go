@@ -103,3 +103,20 @@ func TestPath(t *testing.T) {
 	t.Log("\n" + story)
 	require.Empty(t, broken)
 }
+
+// TestAPathIsReplayed: a search that finds a fault gives a path that leads
+// there again. The fault is one of this world: a limit of 3 units has no
+// quarter, so a holder renews all the time, and nothing comes to rest.
+func TestAPathIsReplayed(t *testing.T) {
+	cfg := Config{
+		T: 4, Batches: [nodeCount]int{3, 1}, Lag: 1, HealEvery: 1,
+		Asks: [nodeCount][]Ask{{{Keys: "a", Limit: 3}}, nil},
+	}
+	r := Search(cfg, func(int) bool { return false })
+	require.False(t, r.Complete)
+	require.Contains(t, r.Broken, "does not come to rest: 1000 steps")
+	require.NotEmpty(t, r.Path)
+	story, broken := Replay(cfg, r.Path)
+	require.Equal(t, r.Broken, broken)
+	require.Contains(t, story, "  1. at   0: node 1: caller 1 asks for a\n")
+}

@@ -9,11 +9,11 @@ import (
 // healer finds out whether a world comes to rest once nothing goes wrong any
 // longer: every caller is answered, and everything is released or has expired.
 //
-// All that is in the network is lost. After that each message is delivered
-// once, at once, and every replica applies it; everybody hears who leads, that
-// node takes office, and whoever holds a lease releases it. A node that fell
-// silent stays so: the others have to go on without it. Nobody asks for
-// anything new.
+// All that is in the network is lost, and no retry of it has begun. After that
+// each message is delivered once, at once, and every replica applies it; who
+// has not heard who leads does, the leader takes office if it is not in it,
+// and whoever holds a lease releases it. A node that fell silent stays so: the
+// others have to go on without it. Nobody asks for anything new.
 type healer struct {
 	x *explorer
 	// healed are the states that are known to come to rest, and in how many
@@ -66,7 +66,6 @@ func (h *healer) calm(s *state) {
 	s.net, s.left, s.tokens = [netMax]uint32{}, budget{}, [keyCount]uint32{}
 	for i := range s.nodes {
 		n := &s.nodes[i]
-		n.news = true
 		n.office = h.x.offices.do(duty{n.office, insist, 0}).office
 	}
 }
@@ -76,14 +75,13 @@ func (h *healer) do(s *state, a action) (broken string) {
 	if a.kind == delivers {
 		s.drop(a.arg)
 	}
-	if did.broken == "" && did.beyond {
+	if did.broken == "" && did.full {
 		return "the network is full"
 	}
 	return did.broken
 }
 
-// took is G6: a dead node's keys go on within 2T, counted from the moment at
-// which the new leader took office, which is right at the beginning.
+// took is G6: the dead are let go within 2T.
 func (h *healer) took(units uint32) string {
 	h.slowest = max(h.slowest, units)
 	slow := min(h.x.cfg.rate(0), h.x.cfg.rate(1))
@@ -120,6 +118,8 @@ func (x *explorer) next(s *state) (action, bool) {
 	for i := range s.nodes {
 		n := &s.nodes[i]
 		switch {
+		case x.late(s, i):
+			return action{kind: looks, node: i}, true
 		case n.lag > 0:
 			return action{kind: applies, node: i}, true
 		case n.news:

@@ -30,6 +30,7 @@ type life struct {
 	trusts []statemachine.LeaseID // of the callers that take themselves for owners
 	gone   []string               // the request ids of calls that ended with nothing
 	next   time.Duration          // see process.next
+	calm   time.Duration          // the same, with retries in any case
 	open   bool                   // something is unsettled
 	spent  bool                   // it has used more batches than its share
 }
@@ -38,12 +39,11 @@ type life struct {
 type inputKind uint8
 
 const (
-	start    inputKind = iota
-	ask                // arg: the caller
-	cancel             // arg: the caller
-	distrust           // arg: the caller
-	hear               // arg: the entry
-	resync             // arg: the machine
+	ask      inputKind = iota // arg: the caller
+	cancel                    // arg: the caller
+	distrust                  // arg: the caller
+	hear                      // arg: the entry
+	resync                    // arg: the machine
 	newLeader
 	pass // arg: units of time; the hub looks at its clock
 	rest // arg: units of time; nothing of the process runs
@@ -151,7 +151,7 @@ func (l *lives) input(p *process, in input) {
 
 func (l *lives) intern(p *process) uint32 {
 	return l.all.intern(l.identity(p), func() *life {
-		v := &life{process: p, next: p.next(l.t, l.sparse), spent: !p.Silent && int(p.batcher().Next())-1 > l.batches[p.Node-1]}
+		v := &life{process: p, next: p.next(l.t, l.sparse), calm: p.next(l.t, false), spent: !p.Silent && int(p.batcher().Next())-1 > l.batches[p.Node-1]}
 		for i := range p.Callers {
 			c := &p.Callers[i]
 			if p.trusts(c, l.t) {

@@ -42,6 +42,8 @@ const (
 	Installed
 	Restarted
 	Rested
+
+	// NoteCount is how many there are.
 	NoteCount
 )
 
@@ -53,6 +55,7 @@ var noteNames = [NoteCount]string{
 	"rested",
 }
 
+// String returns the note in words.
 func (n Note) String() string { return noteNames[n] }
 
 // notes is a set of them.

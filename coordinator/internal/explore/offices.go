@@ -48,7 +48,7 @@ const (
 	leaveOffice
 	propose // arg: the machine
 	wait    // arg: units of time
-	insist  // from now on, what was proposed is proposed again after T
+	insist  // from now on, what was proposed is proposed again after T/4
 )
 
 // duty is one thing that happens to an office.
@@ -176,7 +176,7 @@ func (o *offices) do(d duty) plan {
 	case propose:
 		p.sends, p.next = o.due(f, o.book.machines.at(d.arg).Machine)
 	case insist:
-		*inside[time.Duration](f.Proposer, "retry") = o.t
+		*inside[time.Duration](f.Proposer, "retry") = o.t / 4
 	case wait:
 		f.Now = f.Now.Add(time.Duration(d.arg))
 	}

@@ -92,6 +92,9 @@ func (s *search) visit(at state, a action, from origin) bool {
 	}
 	s.Transitions++
 	did.notes.each(func(n Note) { s.Met[n]++ })
+	if did.broken == "" && did.full {
+		did.broken = "the network is full: the world is too large"
+	}
 	if did.broken != "" {
 		s.Broken, s.Path = did.broken, s.path(from)
 		return false

@@ -52,6 +52,13 @@ var Worlds = []Config{
 		Meets: append(usual, Overtaken, ExpireStale, ProposedBehind),
 	},
 	{
+		// The second batch of a node comes to the log before the first one,
+		// whose acquire is dead then and has to be asked again.
+		Name: "overtaken", T: 4, Batches: [nodeCount]int{5, 1}, Memory: 1, Lag: 1, HealEvery: 1,
+		Asks:  [nodeCount][]Ask{a("a", "b"), nil},
+		Meets: []Note{Granted, Overtaken, AskedAgain, HeldBack},
+	},
+	{
 		// A holder keeps its lease, or not, while the leader changes twice.
 		Name: "leaders", T: 4, Batches: [nodeCount]int{3, 1}, Lag: 1, Leaders: 2, HealEvery: 8,
 		Asks:  [nodeCount][]Ask{a("a"), nil},
@@ -89,16 +96,17 @@ var Worlds = []Config{
 		Meets: append(usual, Rested, LostByWindow, Unavailable, GivenBack),
 	},
 	{
-		// A limit of half a TTL, for a holder that renews all the time.
-		Name: "limit", T: 8, Batches: [nodeCount]int{7, 1}, Lag: 1, HealEvery: 4,
-		Asks:  [nodeCount][]Ask{{{Keys: "a", Limit: 4}}, nil},
+		// A limit of half a TTL, for a holder that renews all the time and
+		// hears of its grant later than the leader.
+		Name: "limit", T: 8, Batches: [nodeCount]int{1, 6}, Lag: 1, HealEvery: 4,
+		Asks:  [nodeCount][]Ask{nil, {{Keys: "a", Limit: 4}}},
 		Meets: []Note{Granted, LimitEnded, LostByLimit, Expired},
 	},
 	{
 		// The same with somebody in line.
-		Name: "limit-line", T: 8, Batches: [nodeCount]int{3, 2}, Lag: 1, HealEvery: 4,
-		Asks:  [nodeCount][]Ask{{{Keys: "a", Limit: 4}}, a("a")},
-		Meets: append(usual, LimitEnded, GivenBack),
+		Name: "limit-line", T: 8, Batches: [nodeCount]int{2, 3}, Lag: 1, HealEvery: 4,
+		Asks:  [nodeCount][]Ask{a("a"), {{Keys: "a", Limit: 4}}},
+		Meets: []Note{Granted, Queued, LimitEnded, Expired, GivenBack},
 	},
 	{
 		// Windows of 0.9*T as they are.

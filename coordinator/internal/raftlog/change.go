@@ -104,11 +104,14 @@ func (c *change) apply() error {
 
 // commit returns before the batch is synced.
 func (c *change) commit() error {
+	s := c.store
+	s.failure.writing.Add(1)
+	defer s.failure.writing.Add(-1)
 	if !c.durable {
-		return c.store.db.Apply(c.batch, pebble.NoSync)
+		return s.db.Apply(c.batch, pebble.NoSync)
 	}
 	c.waiting = true
-	return c.store.db.ApplyNoSyncWait(c.batch, pebble.Sync)
+	return s.db.ApplyNoSyncWait(c.batch, pebble.Sync)
 }
 
 // wait returns when the batch is synced, if it is to be.

@@ -26,8 +26,8 @@ const faultChildEnv = "RAFTLOG_TEST_FAULT"
 // faultBase is how many operations of the history have been done when the faults
 // begin, and faultOps how many there are.
 const (
-	faultBase = 60
-	faultOps  = 120
+	faultBase = 50
+	faultOps  = 90
 )
 
 func faultHistory(seed uint64) history {
@@ -52,7 +52,7 @@ func (f *fault) MaybeError(errorfs.Op) error {
 
 func (f *fault) String() string { return fmt.Sprintf("fault %d", f.n) }
 
-// TestEveryFault fails every file operation of an open and some sixty operations
+// TestEveryFault fails every file operation of an open and forty operations
 // (under the race detector a sample of them), once each time and from there on
 // each time. Pebble ends the process when it no longer knows what is on disk, in a
 // goroutine of its own, so the operations run in children of the test: what they
@@ -97,7 +97,10 @@ func (w faultWork) progress() string { return filepath.Join(string(w), "progress
 
 // tell writes down how many operations are durable and how many have begun.
 func (w faultWork) tell(t *testing.T, durable, begun int) {
-	require.NoError(t, os.WriteFile(w.progress(), []byte(fmt.Sprintf("%d %d", durable, begun)), 0o644))
+	// The process may end at any moment.
+	next := w.progress() + ".next"
+	require.NoError(t, os.WriteFile(next, []byte(fmt.Sprintf("%d %d", durable, begun)), 0o644))
+	require.NoError(t, os.Rename(next, w.progress()))
 }
 
 // check opens what a fault has left, twice, with a disk that is well again.
@@ -108,12 +111,12 @@ func (w faultWork) check(t *testing.T, h history) {
 	var durable, begun int
 	_, err = fmt.Sscan(string(text), &durable, &begun)
 	require.NoError(t, err)
-	s, err := open(w.dir(), Options{}, smallMemTable)
+	s, err := open(w.dir(), Options{FS: newUnsynced()}, smallMemTable)
 	require.NoError(t, err)
 	h.find(t, s, durable, begun, "the fault")
 	goesOn(t, s)
 	require.NoError(t, s.Close())
-	s, err = open(w.dir(), Options{}, smallMemTable)
+	s, err = open(w.dir(), Options{FS: newUnsynced()}, smallMemTable)
 	require.NoError(t, err)
 	h.find(t, s, durable, begun, "the second open after the fault")
 	require.NoError(t, s.Close())
@@ -121,7 +124,7 @@ func (w faultWork) check(t *testing.T, h history) {
 
 func prepareFault(t *testing.T, w faultWork, seed uint64) {
 	t.Helper()
-	s, err := open(w.base(), Options{}, smallMemTable)
+	s, err := open(w.base(), Options{FS: newUnsynced()}, smallMemTable)
 	require.NoError(t, err)
 	for _, op := range faultHistory(seed).ops[:faultBase] {
 		require.NoError(t, op.call(s), op.name)
@@ -140,7 +143,7 @@ type faultReport struct {
 // ended it by design. Any other end fails the test.
 func faultRun(t *testing.T, mode string, first int, seed uint64, w faultWork) (report faultReport, done bool) {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-test.run=^TestEveryFault$", "-test.timeout=20s")
+	child := exec.Command(os.Args[0], "-test.run=^TestEveryFault$", "-test.timeout=1m")
 	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %s", faultChildEnv, mode, first, seed, w))
 	out, err := child.CombinedOutput()
 	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
@@ -158,6 +161,7 @@ func faultRun(t *testing.T, mode string, first int, seed uint64, w faultWork) (r
 	require.Contains(t, string(out), "panic: ", "fault %d", report.last)
 	require.Contains(t, string(out), syscall.EIO.Error(), "fault %d: a panic that is not by design", report.last)
 	require.NotContains(t, string(out), "runtime error", "fault %d", report.last)
+	require.NotContains(t, string(out), "fatal error", "fault %d", report.last)
 	require.NotContains(t, string(out), "test timed out", "fault %d", report.last)
 	require.NotContains(t, string(out), "--- FAIL", "fault %d", report.last)
 	return report, false
@@ -178,7 +182,7 @@ func faultChild(t *testing.T, args string) {
 		require.NoError(t, os.RemoveAll(w.dir()))
 		require.NoError(t, os.CopyFS(w.dir(), os.DirFS(w.base())))
 		injected := &fault{n: int64(n), ever: mode == "ever"}
-		err := faultOperations(t, w, h, errorfs.Wrap(vfs.Default, injected))
+		err := faultOperations(t, w, h, errorfs.Wrap(newUnsynced(), injected))
 		if err != nil {
 			require.ErrorIs(t, err, syscall.EIO)
 			fmt.Println("refused")

@@ -20,6 +20,10 @@ type history struct {
 func newHistory(rng *rand.Rand, operations, largest int) history {
 	a := newAuthor(rng)
 	a.largest = largest
+	return writeHistory(a, operations)
+}
+
+func writeHistory(a *author, operations int) history {
 	h := history{ids: a.ids, after: []string{a.model.dump()}}
 	for range operations {
 		h.ops = append(h.ops, a.next())

@@ -35,7 +35,7 @@ func open(dir string, opts Options, memTable uint64) (s *Store, err error) {
 		return nil, err
 	}
 	failure, stall := newFailure(path, orDiscard(opts.Logger)), newStall()
-	db, err := openDatabase(path, databaseOptions(fsys, failure, listener(failure, stall), memTable))
+	db, err := openDatabase(path, databaseOptions(fsys, failure, listener(failure, stall), memTable), failure)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func refuseDatabase(fsys vfs.FS, path string) error {
 
 // isEmpty reports whether there is a database without a key. It changes nothing.
 func isEmpty(fsys vfs.FS, path string) bool {
-	db, err := openDatabase(path, &pebble.Options{FS: fsys, ReadOnly: true, Logger: databaseLog{dir: path, log: orDiscard(nil)}})
+	db, err := tryOpen(path, &pebble.Options{FS: fsys, ReadOnly: true, Logger: databaseLog{newFailure(path, orDiscard(nil))}})
 	if err != nil {
 		return false
 	}

@@ -82,7 +82,7 @@ func (a *author) draft() operation {
 func (a *author) step() operation {
 	op := operation{name: "step"}
 	var updates []raftpb.Update
-	for _, at := range a.rng.Perm(len(a.ids))[:1+a.rng.IntN(3)] {
+	for _, at := range a.rng.Perm(len(a.ids))[:1+a.rng.IntN(min(3, len(a.ids)))] {
 		if id := a.ids[at]; !a.gone[id] {
 			u, synced := a.update(id)
 			updates = append(updates, u)
@@ -111,7 +111,11 @@ func (a *author) update(id replicaID) (u raftpb.Update, synced bool) {
 		state.Vote = a.rng.Uint64N(3)
 	}
 	if a.rng.IntN(25) == 0 {
-		u.Snapshot = a.metadata(id, state.Commit+1+a.rng.Uint64N(20), state.Term)
+		after := state.Commit
+		if a.tame {
+			after = last // Tan keeps the entries of the old log that are beyond it
+		}
+		u.Snapshot = a.metadata(id, after+1+a.rng.Uint64N(20), state.Term)
 		last, state.Commit = u.Snapshot.Index, u.Snapshot.Index
 	}
 	if a.rng.IntN(3) > 0 {

@@ -3,9 +3,9 @@ package raftlog
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -31,11 +31,45 @@ const (
 	lockedByUs = "lock held by current process"
 )
 
-// openDatabase opens the database and turns what it can tell into typed errors.
-func openDatabase(dir string, opts *pebble.Options) (db *pebble.DB, err error) {
-	// When the disk fails under its Open, pebble cleans up and panics, sometimes
-	// through Fatalf. Nothing is lost at that point, so the caller gets an error
-	// instead. A fault of the program stays a panic.
+// openDatabase opens the database.
+//
+// Pebble's Open does not return while a flush of what it has replayed fails, as it
+// does on a full disk, and does not clean up well when it fails after one. It is
+// then left behind: what is to go on is stopped at its next change of the disk, and
+// the directory is unlocked. That costs its memory, for as long as the process
+// lives.
+func openDatabase(dir string, opts *pebble.Options, failure *failure) (*pebble.DB, error) {
+	fsys := &databaseFS{FS: opts.FS, failure: failure}
+	opts.FS = fsys
+	turns := &compactionTurns{ConcurrencyLimitScheduler: pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()}
+	opts.Experimental.CompactionScheduler = turns
+	var db *pebble.DB
+	result := make(chan error, 1)
+	go func() {
+		opened, err := tryOpen(dir, opts)
+		db = opened
+		result <- err
+	}()
+	select {
+	case err := <-result:
+		if err != nil {
+			return nil, err
+		}
+		if err := failure.opened(); err == nil {
+			turns.begin()
+			return db, nil
+		}
+	case <-failure.happens:
+	}
+	fsys.unlock()
+	return nil, failure.get()
+}
+
+// tryOpen calls pebble's Open and turns what it can tell into typed errors.
+func tryOpen(dir string, opts *pebble.Options) (db *pebble.DB, err error) {
+	// When the disk fails under it, Open cleans up and panics, sometimes. Nothing
+	// is lost at that point, so the caller gets an error instead. A fault of the
+	// program stays a panic.
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -70,8 +104,8 @@ func isLocked(err error) bool {
 // contract: only databaseFormat is.
 func databaseOptions(fsys vfs.FS, failure *failure, listener *pebble.EventListener, memTable uint64) *pebble.Options {
 	opts := &pebble.Options{
-		FS:                 databaseFS{fsys},
-		Logger:             databaseLog{dir: failure.dir, log: failure.log},
+		FS:                 fsys,
+		Logger:             databaseLog{failure},
 		EventListener:      listener,
 		FormatMajorVersion: databaseFormat,
 
@@ -93,62 +127,67 @@ func databaseOptions(fsys vfs.FS, failure *failure, listener *pebble.EventListen
 	// more than it saves.
 	opts.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionNone })
 	opts.Experimental.FileCacheShards = 1
-	// One compaction at a time is what the default allows as well. Its scheduler
-	// keeps a ticker at 10 Hz for limits that change, and leaks it when Open
-	// fails; this one has none, and grants the next when the last is done.
-	opts.Experimental.CompactionScheduler = pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()
 	return opts
 }
 
-// databaseFS hides how full the disk is. Pebble asks in order to pace its
-// deletions, which is off, and would report a failure to find out as it reports a
-// flush that failed.
-type databaseFS struct{ vfs.FS }
-
-func (databaseFS) GetDiskUsage(string) (vfs.DiskUsage, error) {
-	return vfs.DiskUsage{}, vfs.ErrUnsupported
+// compactionTurns lets compactions begin when pebble's Open has returned. One that
+// it has begun would go on over what Open closes when it fails after that.
+//
+// One compaction at a time is what pebble's default allows as well. Its scheduler
+// keeps a ticker at 10 Hz for limits that change, and leaks it when Open fails; the
+// one used here has none, and grants the next when the last is done.
+type compactionTurns struct {
+	*pebble.ConcurrencyLimitScheduler
+	begun atomic.Bool
 }
 
-// Unwrap returns the file system below, for pebble's inspection.
-func (d databaseFS) Unwrap() vfs.FS { return d.FS }
+// TrySchedule implements pebble.CompactionScheduler.
+func (c *compactionTurns) TrySchedule() (bool, pebble.CompactionGrantHandle) {
+	if !c.begun.Load() {
+		return false, nil
+	}
+	return c.ConcurrencyLimitScheduler.TrySchedule()
+}
+
+// begin gives a turn to what was refused one. The end of a turn gives the next.
+func (c *compactionTurns) begin() {
+	c.begun.Store(true)
+	if ok, turn := c.TrySchedule(); ok {
+		turn.Done()
+	}
+}
 
 // databaseLog is what pebble logs to.
-type databaseLog struct {
-	dir string
-	log *slog.Logger
-}
+type databaseLog struct{ failure *failure }
 
 var _ pebble.Logger = databaseLog{}
 
 // Infof drops what pebble has to say about its normal work.
 func (databaseLog) Infof(string, ...any) {}
 
+// Errorf implements pebble.Logger.
 func (l databaseLog) Errorf(format string, args ...any) {
-	l.log.Error(fmt.Sprintf(format, args...), "dir", l.dir)
+	l.failure.log.Error(fmt.Sprintf(format, args...), "dir", l.failure.dir)
 }
 
 // Fatalf is called when pebble no longer knows what is on disk. It must not
-// return, and a library must not call os.Exit as pebble's own logger does: the
-// panic carries an error that says what happened.
+// return, and a library must not call os.Exit as pebble's own logger does.
 func (l databaseLog) Fatalf(format string, args ...any) {
-	err := &fatalError{dir: l.dir, message: fmt.Sprintf(format, args...)}
+	err := &fatalError{message: fmt.Sprintf(format, args...)}
 	for _, arg := range args {
 		if cause, ok := arg.(error); ok {
 			err.cause = cause
 		}
 	}
-	l.log.Error("log store can't go on", "dir", l.dir, "cause", err.message)
-	panic(err)
+	end(l.failure.ofBackground(err))
 }
 
-// fatalError is what Fatalf panics with.
+// fatalError is what Fatalf was called with.
 type fatalError struct {
-	dir, message string
-	cause        error // nil if pebble named none
+	message string
+	cause   error // nil if pebble named none
 }
 
-func (e *fatalError) Error() string {
-	return fmt.Sprintf("log store %s can't go on: %s", e.dir, e.message)
-}
+func (e *fatalError) Error() string { return e.message }
 
 func (e *fatalError) Unwrap() error { return e.cause }

@@ -101,6 +101,8 @@ func (r *reclaimer) compact(id replicaID, index uint64) error {
 	if index < math.MaxUint64 { // otherwise the replica was removed
 		lower, upper = entryKey(id, 0), entryKey(id, index+1)
 	}
+	r.store.failure.writing.Add(1)
+	defer r.store.failure.writing.Add(-1)
 	return r.store.db.Compact(r.ctx, lower, upper, false)
 }
 

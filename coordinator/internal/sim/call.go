@@ -149,6 +149,9 @@ func (c *call) effect(e hub.Effect) {
 			c.wrong(e)
 		}
 		w.count["unavailable"]++
+		if w.undisturbed() && !n.leaving {
+			w.fail("peace", "node %d, call %d: its place is not trusted any longer", n.id, c.ref)
+		}
 		c.move(failed)
 		c.client.fails()
 	case hub.Lost:
@@ -158,6 +161,9 @@ func (c *call) effect(e hub.Effect) {
 		w.count["losses"]++
 		if byClock := e.Reason == hub.LostWindow || e.Reason == hub.LostLimit; byClock && c.trusts() {
 			w.fail("loss", "node %d, call %d is lost (%d), and its window is open", n.id, c.ref, e.Reason)
+		}
+		if w.undisturbed() && e.Reason != hub.LostLimit {
+			w.fail("peace", "node %d, call %d: its lease is lost (%d)", n.id, c.ref, e.Reason)
 		}
 		oracle.lost(c, e.Reason)
 		c.move(lost)

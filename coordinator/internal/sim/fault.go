@@ -55,7 +55,7 @@ func (w *world) during(lasts time.Duration, begin, end func()) {
 // counts says how often things happened. What never happened was not tested.
 type counts map[string]int
 
-// Add adds what happened elsewhere.
+// add adds what happened elsewhere.
 func (c counts) add(other counts) {
 	for what, n := range other {
 		c[what] += n

@@ -29,6 +29,11 @@ func (w *world) peace() {
 	w.leavesNothing()
 }
 
+// undisturbed says that nothing has gone wrong for long: what was late has come,
+// and all that a fault could have ended by its delay has ended. From now on
+// nobody may lose a lease or a place that is renewed.
+func (w *world) undisturbed() bool { return w.quiet && w.now > w.healed+2*longest }
+
 // turnBound is how long the last in line may have to wait for its turn once
 // nothing goes wrong any longer.
 //

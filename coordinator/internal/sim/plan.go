@@ -27,7 +27,10 @@ type strike struct {
 // plan is what a seed has in store, in the order of the numbers.
 type plan []part
 
-// drawPlan numbers the clients, then the strikes by their time.
+// drawPlan numbers the clients, then the strikes by their time. Each world
+// knows only some of the faults, or they would hide one another: with an
+// election every other second, say, nothing but graces is ever seen. Most
+// clocks are off from the beginning.
 func drawPlan(seed int64, s setting) plan {
 	r := newStream(seed, "plan")
 	var p plan
@@ -36,14 +39,11 @@ func drawPlan(seed int64, s setting) plan {
 			p = append(p, part{number: len(p) + 1, node: node})
 		}
 	}
-	total := 0
-	for _, f := range faults {
-		total += f.weight
-	}
+	some, total := someFaults(r)
 	strikes := make([]*strike, s.strikes)
 	for i := range strikes {
 		st := &strike{
-			fault: drawFault(r.IntN(total)), at: r.between(0, s.troubled),
+			fault: drawFault(some, r.IntN(total)), at: r.between(0, s.troubled),
 			lasts: r.between(0, 2*time.Second), // mostly short against a TTL, sometimes far longer
 			node:  r.IntN(s.nodes), group: r.IntN(s.groups),
 		}
@@ -51,6 +51,11 @@ func drawPlan(seed int64, s setting) plan {
 			st.lasts = r.between(0, longest)
 		}
 		strikes[i] = st
+	}
+	for node := range s.nodes {
+		if r.chance(75) {
+			strikes = append(strikes, &strike{fault: faultNamed("clock speed"), node: node})
+		}
 	}
 	slices.SortStableFunc(strikes, func(a, b *strike) int { return cmp.Compare(a.at, b.at) })
 	for _, st := range strikes {
@@ -60,15 +65,31 @@ func drawPlan(seed int64, s setting) plan {
 	return p
 }
 
-// drawFault returns the fault at a place of the table's weights.
-func drawFault(place int) fault {
-	for _, f := range faults {
+func faultNamed(name string) fault {
+	return faults[slices.IndexFunc(faults, func(f fault) bool { return f.name == name })]
+}
+
+// someFaults draws about half of the table, and returns the sum of the weights.
+func someFaults(r stream) (some []fault, total int) {
+	for len(some) == 0 {
+		for _, f := range faults {
+			if r.chance(50) {
+				some, total = append(some, f), total+f.weight
+			}
+		}
+	}
+	return some, total
+}
+
+// drawFault returns the fault at a place of the weights.
+func drawFault(some []fault, place int) fault {
+	for _, f := range some {
 		if place < f.weight {
 			return f
 		}
 		place -= f.weight
 	}
-	return faults[0]
+	panic("beyond the weights")
 }
 
 // without returns the plan less some numbers.

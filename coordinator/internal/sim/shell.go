@@ -18,7 +18,6 @@ type shell struct {
 	calls map[hub.Ref]*call
 	bySeq map[statemachine.Seq]*call
 	marks map[hub.Ref]*mark
-	left  bool // the group knows that the node has gone
 	// failing: the hub said that renewing fails.
 	failing bool
 
@@ -127,7 +126,7 @@ func (s *shell) carryOut(e hub.Effect) {
 	case hub.Recovered:
 		s.renewing(false)
 	case hub.Left:
-		s.left = true
+		n.w.count["left"]++
 	default:
 		n.w.fail("effects", "node %d, group %d: %T %+v", n.id, s.r.g.id, e, e)
 	}

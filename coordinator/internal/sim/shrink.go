@@ -3,16 +3,19 @@ package sim
 import "slices"
 
 // shrink returns what can be left out of a plan so that it still fails: no
-// more of the rest can be left out alone, unless the tries ran out. It halves
-// what is left out at a time, and begins with half (delta debugging).
-func shrink(numbers []int, tries int, fails func(without []int) bool) (without []int) {
+// more of the rest can be left out alone, unless goOn said before that it is
+// enough. It halves what is left out at a time, and begins with half (delta
+// debugging).
+func shrink(numbers []int, goOn func() bool, fails func(without []int) bool) (without []int) {
 	kept := numbers
-	for size := (len(kept) + 1) / 2; len(kept) > 0 && tries > 0; {
+	for size := (len(kept) + 1) / 2; len(kept) > 0; {
 		shrunk := false
-		for from := 0; from < len(kept) && tries > 0; {
+		for from := 0; from < len(kept); {
+			if !goOn() {
+				return without
+			}
 			to := min(from+size, len(kept))
 			trial := slices.Sorted(slices.Values(append(slices.Clone(without), kept[from:to]...)))
-			tries--
 			if fails(trial) {
 				without, shrunk = trial, true
 				kept = slices.Delete(slices.Clone(kept), from, to)
@@ -29,12 +32,12 @@ func shrink(numbers []int, tries int, fails func(without []int) bool) (without [
 }
 
 // smallest runs the world of a failure again and again, each time without
-// some of its plan, and returns the failure with the least that is left. It
-// takes at most so many runs.
-func smallest(f *failure, s setting, runs int, change func(*world)) (*failure, plan) {
+// some of its plan, and returns the failure with the least that is left, and
+// that rest. change prepares each world.
+func smallest(f *failure, s setting, goOn func() bool, change func(*world)) (*failure, plan) {
 	all := drawPlan(f.seed, s)
 	least := f
-	shrink(all.without(f.without).numbers(), runs, func(without []int) bool {
+	shrink(all.without(f.without).numbers(), goOn, func(without []int) bool {
 		w := newWorld(f.seed, s, slices.Sorted(slices.Values(append(slices.Clone(f.without), without...))))
 		change(w)
 		again := w.run()

@@ -24,8 +24,9 @@ type world struct {
 	nodes   []*node
 	groups  []*group
 	owners  *owners
-	lasting []func() // ends the strikes that last
-	quiet   bool     // nothing goes wrong any longer
+	lasting []func()      // ends the strikes that last
+	quiet   bool          // nothing goes wrong any longer
+	healed  time.Duration // since when
 
 	count    counts
 	commands int       // applied by the machines of all replicas
@@ -151,7 +152,7 @@ func (w *world) until(limit time.Duration, holds func() bool) bool {
 
 // heal ends all that goes wrong.
 func (w *world) heal() {
-	w.quiet = true
+	w.quiet, w.healed = true, w.now
 	w.trace("healed")
 	for _, end := range w.lasting {
 		end()

@@ -24,8 +24,8 @@ const (
 	worldsWanted        = 60      // at least, so that all faults happen
 )
 
-// runsToShrink bounds the search for the least that fails.
-const runsToShrink = 400
+// shrinkTime bounds the search for the least that fails.
+const shrinkTime = time.Minute
 
 // TestWorlds runs worlds of new seeds: nodes with the hub, the lock machine and
 // the expiry proposer of production, under the faults of the table. The oracle
@@ -74,7 +74,7 @@ func TestWorlds(t *testing.T) {
 var outcomes = []string{
 	"elections", "offices", "offices taken anew", "grants", "turns", "held", "queued", "refused", "withdrawn", "losses",
 	"unavailable", "released", "cancelled", "expired", "limit", "swept", "asked again", "given back, too late", "retries",
-	"marks reached", "sets held", "rolled back",
+	"marks reached", "sets held", "rolled back", "left",
 }
 
 // requireAll requires that nothing stayed untested.
@@ -108,7 +108,9 @@ func replay(t *testing.T) {
 // explain fails with the least of a world that still goes wrong.
 func explain(t *testing.T, f *failure) {
 	t.Logf("shrinking: %v", f)
-	least, rest := smallest(f, drawSetting(f.seed), runsToShrink, func(*world) {})
+	start := time.Now()
+	goOn := func() bool { return time.Since(start) < shrinkTime }
+	least, rest := smallest(f, drawSetting(f.seed), goOn, func(*world) {})
 	t.Fatalf("%v\nwhat is left of the plan:\n%s", least, planText(rest))
 }
 

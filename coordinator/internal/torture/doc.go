@@ -6,6 +6,7 @@
 //	fleet        the processes of the nodes: this test binary, started again
 //	link         a TCP proxy for each node's way to each other: cut, stalled,
 //	             swallowed, reset, slow
+//	crew         the workers of a node, and what their parent tells them
 //	worker       a client inside a node's process: acquires, writes, lingers,
 //	             releases, and writes after a pause without asking its lease
 //	register     what the locks protect, in the parent, which nothing kills:
@@ -39,9 +40,16 @@
 //
 // # Running it
 //
-//	go test ./coordinator/internal/torture                                      a fixed plan of each fault
-//	go test ./coordinator/internal/torture -run TestTorture -time 2h -timeout 0  random faults until then
+//	go test ./coordinator/internal/torture                 each fault once, in any order
+//	go test ./coordinator/internal/torture -v -run TestTorture -time 2h -timeout 0
+//
+// The second draws faults, which overlap, until the time is up. After each ten
+// minutes it goes on for ten without those that restart a node, so that it can
+// be seen whether a node grows. Every five minutes it says how it stands. SIGINT
+// ends it in good order, with its report.
 //
 // -seed draws the same plan again; how the system schedules the processes is
-// not fixed by it. SIGINT ends a long run in good order, with its report.
+// not fixed by it. -ttl changes T; the election timeout is a quarter of it.
+// After a failure the logs of the nodes with their states and goroutines, the
+// journals, the register's log and the events are kept, and their place is said.
 package torture

@@ -1,6 +1,7 @@
 package torture
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -94,15 +95,25 @@ func (f *fleet) peers(node int) map[coordinator.NodeID]string {
 
 // start starts the process of a node and opens the node.
 func (f *fleet) start(node int) (*process, error) {
-	p, err := startProcess(node, f.logName(node), f.register, f.Limit)
+	p, err := f.spawn(node)
 	if err != nil {
 		return nil, err
 	}
 	f.running[node] = p
-	return p, p.ask("Open", NodeStart{
+	return p, p.ask("Open", f.opening(node), &p.incarnation)
+}
+
+// spawn starts a process, which is no node yet.
+func (f *fleet) spawn(node int) (*process, error) {
+	return startProcess(node, f.logName(node), f.register, f.Limit)
+}
+
+// opening is what a node is opened with.
+func (f *fleet) opening(node int) NodeStart {
+	return NodeStart{
 		Dir: f.data(node), Number: node, Peers: f.peers(node), Groups: f.Groups, Election: f.Election, TTL: f.TTL,
 		SnapshotEntries: f.SnapshotEntries, TLS: f.papers[node-1], Journals: f.dir,
-	}, &p.incarnation)
+	}
 }
 
 func (f *fleet) logName(node int) string {
@@ -238,6 +249,21 @@ func nothingLeft(dumps []string) error {
 					return fmt.Errorf("group %d has something left after the last caller:\n%s", i+1, dump)
 				}
 			}
+		}
+	}
+	return nil
+}
+
+// races looks for what the race detector has said of processes that were killed
+// later.
+func (f *fleet) races() error {
+	for _, node := range f.members() {
+		log, err := os.ReadFile(f.logName(node))
+		if err != nil {
+			return err
+		}
+		if bytes.Contains(log, []byte("WARNING: DATA RACE")) {
+			return fmt.Errorf("node %d has a data race: see %s", node, f.logName(node))
 		}
 	}
 	return nil

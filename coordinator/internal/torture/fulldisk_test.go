@@ -20,9 +20,11 @@ const (
 	// diskShort is what is left when the node is made short.
 	diskShort = 128 << 20
 
-	fillDisk    kind = "fill a disk"
-	ballastName      = "ballast"
+	ballastName = "ballast"
 )
+
+// fillDisk is a fault that can't be run everywhere.
+const fillDisk kind = "fill a disk"
 
 // diskFaults mounts a small file system as the home of the last node. Without
 // the right to do so the fault is named as not run.
@@ -34,7 +36,7 @@ func (n *nemesis) diskFaults() []faultKind {
 		return nil
 	}
 	n.mounted = home
-	return []faultKind{{name: fillDisk, begin: (*nemesis).fillDisk, alone: true}}
+	return []faultKind{{name: fillDisk, begin: (*nemesis).fillDisk, alone: true, restarts: true}}
 }
 
 // unmount takes the small file system away. What was on it is kept after a

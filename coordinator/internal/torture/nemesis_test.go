@@ -14,7 +14,9 @@ type nemesis struct {
 	ctx        context.Context // ends when no more faults are wanted
 	random     *rand.Rand
 	generation int
-	workless   []int // nodes that were started and have no workers yet
+	workless   []int        // nodes that were started and have no workers yet
+	stopped    map[int]bool // nodes that stand still
+	hasty      bool         // faults don't last long
 }
 
 // fault is one that has begun.
@@ -35,17 +37,20 @@ type faultKind struct {
 	// Alone says that its beginning waits for something that happens only while
 	// nothing else is broken.
 	alone bool
+	// Restarts says that processes end, and with them what they use.
+	restarts bool
 }
 
 // free draws a node that runs.
 func (n *nemesis) free() int {
-	var all []int
-	for _, node := range n.members() {
-		if n.running[node] != nil && !slices.Contains(n.workless, node) {
-			all = append(all, node)
-		}
-	}
+	all := n.allFree()
 	return all[n.random.IntN(len(all))]
+}
+
+func (n *nemesis) allFree() []int {
+	return slices.DeleteFunc(n.members(), func(node int) bool {
+		return n.running[node] == nil || n.stopped[node] || slices.Contains(n.workless, node)
+	})
 }
 
 // between draws a duration, in parts of the TTL.
@@ -61,6 +66,17 @@ func (n *nemesis) hold(d time.Duration) {
 	case <-timer.C:
 	case <-n.ctx.Done():
 	}
+}
+
+// outage draws how long a series of faults lasts once all of them have begun.
+func (n *nemesis) outage() time.Duration {
+	switch {
+	case n.hasty:
+		return n.between(0.1, 0.4)
+	case n.random.IntN(10) == 0:
+		return n.between(0.7, 4)
+	}
+	return n.between(0.2, 0.7)
 }
 
 // revive starts a node again. It gets workers when all is healed.
@@ -92,6 +108,9 @@ func (n *nemesis) employ() error {
 func (n *nemesis) series(kinds ...faultKind) error {
 	var begun []fault
 	for _, k := range kinds {
+		if len(n.allFree()) == 0 {
+			break // nobody is left who would notice anything
+		}
 		n.tally.event("begin %s", k.name)
 		f, err := k.begin(n)
 		if err != nil {
@@ -100,11 +119,7 @@ func (n *nemesis) series(kinds ...faultKind) error {
 		f.kind = k.name
 		begun = append(begun, f)
 	}
-	longest := 0.7
-	if n.random.IntN(10) == 0 {
-		longest = 4
-	}
-	n.hold(n.between(0.2, longest))
+	n.hold(n.outage())
 	healed := time.Now()
 	for _, i := range n.random.Perm(len(begun)) {
 		if begun[i].heal == nil {

@@ -65,7 +65,7 @@ func (w *worker) insist(key string) (*history.Lease, error) {
 // look at the lease.
 func (w *worker) poise(o order) {
 	keys := w.page.keys.byGroup
-	key := keys[w.random.IntN(len(keys))]
+	key := keys[(w.page.generation+w.number)%len(keys)] // not that of the other ones who are poised
 	lease, err := w.insist(key)
 	if err != nil {
 		o.done <- answer{err: err}

@@ -66,8 +66,17 @@ func (p *plan) missing(n *nemesis) []faultKind {
 	return missing
 }
 
-// draw draws up to three faults that may overlap.
+// calm is how long a long run goes on with faults that restart nodes, and then
+// without them, so that it can be seen whether a node grows.
+const calm = 10 * time.Minute
+
+// draw draws up to four faults that may overlap, at most two of them of
+// processes.
 func (p *plan) draw(n *nemesis) []faultKind {
+	processes := p.processes
+	if time.Since(n.tally.began)/calm%2 == 1 {
+		processes = slices.DeleteFunc(slices.Clone(processes), func(k faultKind) bool { return k.restarts })
+	}
 	var kinds []faultKind
 	for range n.random.IntN(3) {
 		kinds = append(kinds, p.links[n.random.IntN(len(p.links))])
@@ -75,9 +84,14 @@ func (p *plan) draw(n *nemesis) []faultKind {
 	if len(kinds) > 0 && n.random.IntN(3) == 0 {
 		return kinds
 	}
-	k := p.processes[n.random.IntN(len(p.processes))]
-	if k.alone || n.random.IntN(2) == 0 {
-		return append([]faultKind{k}, kinds...)
+	first := processes[n.random.IntN(len(processes))]
+	second := processes[n.random.IntN(len(processes))]
+	if !first.alone && !second.alone && n.random.IntN(2) == 0 {
+		kinds = append(kinds, second)
+		n.random.Shuffle(len(kinds), func(i, j int) { kinds[i], kinds[j] = kinds[j], kinds[i] })
 	}
-	return append(kinds, k)
+	if first.alone || n.random.IntN(2) == 0 {
+		return append([]faultKind{first}, kinds...)
+	}
+	return append(kinds, first)
 }

@@ -45,7 +45,9 @@ func TestTorture(t *testing.T) {
 	}
 	f, err := newFleet(s, dir, newTally(events))
 	require.NoError(t, err)
-	n := &nemesis{fleet: f, ctx: ctx, random: rand.New(rand.NewPCG(seed, 0))}
+	n := &nemesis{
+		fleet: f, ctx: ctx, random: rand.New(rand.NewPCG(seed, 0)), stopped: map[int]bool{}, hasty: *runTime == 0,
+	}
 	p := newPlan(n, *runTime, append(slices.Clone(processFaults), n.diskFaults()...), linkFaults)
 	err = n.run(p, t.Logf)
 	err = errors.Join(err, f.close(err != nil), events.Close())
@@ -118,7 +120,7 @@ func (n *nemesis) finish() error {
 			return err
 		}
 	}
-	return n.wrong()
+	return errors.Join(n.wrong(), n.races())
 }
 
 func (n *nemesis) measureAll() error {

@@ -1,10 +1,7 @@
 package kerneltest
 
 import (
-	"encoding/gob"
-	"errors"
 	"fmt"
-	"io"
 	"syscall"
 )
 
@@ -69,18 +66,3 @@ var kindNames = [...]string{Open: "open", Write: "write", Truncate: "truncate", 
 
 // String returns the kind's name.
 func (k Kind) String() string { return kindNames[k] }
-
-// ReadJournal reads what a Watch has written down. What the process did not
-// survive to write as a whole is not there.
-func ReadJournal(r io.Reader) (journal []Operation, err error) {
-	for decoder := gob.NewDecoder(r); ; {
-		var o Operation
-		switch err := decoder.Decode(&o); {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return journal, nil
-		case err != nil:
-			return nil, fmt.Errorf("read a journal after %d operations: %w", len(journal), err)
-		}
-		journal = append(journal, o)
-	}
-}

@@ -1,7 +1,7 @@
 package kerneltest
 
 import (
-	"encoding/gob"
+	"bufio"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"github.com/vmihailenco/msgpack/v5"
 	"golang.org/x/sys/unix"
 )
 
@@ -36,7 +37,7 @@ type Watch struct {
 	fault    Fault
 
 	mu      sync.Mutex
-	journal *gob.Encoder
+	journal *bufio.Writer
 	calls   int
 	opened  map[int]string // by descriptor, below root
 }
@@ -49,7 +50,7 @@ func Start(root string, journal *os.File, fault Fault) (*Watch, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Watch{root: root, fault: fault, journal: gob.NewEncoder(journal), opened: make(map[int]string)}
+	w := &Watch{root: root, fault: fault, journal: bufio.NewWriter(journal), opened: make(map[int]string)}
 	if w.listener, err = install(); err != nil {
 		return nil, err
 	}
@@ -71,7 +72,8 @@ func (w *Watch) Note(format string, args ...any) {
 }
 
 func (w *Watch) write(o Operation) {
-	if err := w.journal.Encode(o); err != nil {
+	err := o.encode(msgpack.NewEncoder(w.journal))
+	if err = errors.Join(err, w.journal.Flush()); err != nil {
 		fmt.Fprintln(os.Stderr, "kerneltest: write the journal:", err)
 		os.Exit(2)
 	}

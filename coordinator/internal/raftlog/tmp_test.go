@@ -1,3 +1,0 @@
-package raftlog
-
-const killChildEnv = "RAFTLOG_TEST_KILL"
