@@ -98,7 +98,7 @@ var Worlds = []Config{
 	{
 		// A limit of half a TTL, for a holder that renews all the time and
 		// hears of its grant later than the leader.
-		Name: "limit", T: 8, Batches: [nodeCount]int{1, 6}, Lag: 1, HealEvery: 4,
+		Name: "limit", T: 8, Batches: [nodeCount]int{1, 6}, Lag: 1, HealEvery: 8,
 		Asks:  [nodeCount][]Ask{nil, {{Keys: "a", Limit: 4}}},
 		Meets: []Note{Granted, LimitEnded, LostByLimit, Expired},
 	},

@@ -1,6 +1,7 @@
 package raftlog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,9 +18,11 @@ import (
 // that failed pebble tells nobody: it tries again at once and for ever. Here the
 // first failure of either is final.
 type failure struct {
-	dir     string
-	log     *slog.Logger
-	happens chan struct{} // closed with the first failure
+	dir string
+	log *slog.Logger
+	// well ends with the first failure.
+	well context.Context
+	end  context.CancelFunc
 
 	// writing is how many goroutines are in a call of pebble that may begin a
 	// new write-ahead log.
@@ -32,7 +35,9 @@ type failure struct {
 }
 
 func newFailure(dir string, log *slog.Logger) *failure {
-	return &failure{dir: dir, log: log, happens: make(chan struct{}), opening: true}
+	f := &failure{dir: dir, log: log, opening: true}
+	f.well, f.end = context.WithCancel(context.Background())
+	return f
 }
 
 // get returns the first failure, or nil. It does not wait for the disk.
@@ -53,7 +58,7 @@ func (f *failure) setLocked(cause error) error {
 	if f.err == nil {
 		f.err = fmt.Errorf("log store %s failed: %w", f.dir, cause)
 		f.log.Error("log store failed", "dir", f.dir, "cause", cause)
-		close(f.happens)
+		f.end()
 	}
 	return f.err
 }

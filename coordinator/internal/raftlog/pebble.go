@@ -59,7 +59,7 @@ func openDatabase(dir string, opts *pebble.Options, failure *failure) (*pebble.D
 			turns.begin()
 			return db, nil
 		}
-	case <-failure.happens:
+	case <-failure.well.Done():
 	}
 	fsys.unlock()
 	return nil, failure.get()

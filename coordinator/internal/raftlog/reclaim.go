@@ -10,7 +10,7 @@ import (
 // replica after the other, in a goroutine that runs while there is something to do.
 type reclaimer struct {
 	store  *Store
-	ctx    context.Context // ends with close
+	ctx    context.Context // ends with close, and when the store fails
 	cancel context.CancelFunc
 	idle   sync.WaitGroup // the goroutine, if it runs
 
@@ -28,14 +28,15 @@ type reclaim struct {
 
 func newReclaimer(s *Store) *reclaimer {
 	r := &reclaimer{store: s, asked: make(map[replicaID]*reclaim)}
-	r.ctx, r.cancel = context.WithCancel(context.Background())
+	r.ctx, r.cancel = context.WithCancel(s.failure.well)
 	return r
 }
 
 // CompactEntriesTo makes pebble rewrite what it has of the replica up to index,
 // so that the disk space of removed entries comes back. It returns at once. The
 // channel is closed when that has ended: also when it failed, which is logged
-// because nothing is lost by it, or when it was broken off by Close.
+// because nothing is lost by it, or when it was broken off by Close or because the
+// store failed.
 //
 // Errors: ErrClosed.
 func (s *Store) CompactEntriesTo(group, replica, index uint64) (<-chan struct{}, error) {

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -125,4 +127,25 @@ func TestReclaiming(t *testing.T) {
 	<-second
 	require.NoError(t, <-closed)
 	<-s.reclaim.ask(replicaID{1, 1}, 1)
+}
+
+// TestReclaimingEndsWithTheStore: pebble would wait for a flush that fails, for
+// ever.
+func TestReclaimingEndsWithTheStore(t *testing.T) {
+	var failing atomic.Bool
+	fs := errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if failing.Load() && op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst") {
+			return syscall.ENOSPC
+		}
+		return nil
+	}))
+	s, err := open(testDir, Options{FS: fs}, memTableBytes)
+	require.NoError(t, err)
+	fill(t, s, 1, 100)
+	failing.Store(true)
+	done, err := s.CompactEntriesTo(1, 1, 10)
+	require.NoError(t, err)
+	<-done
+	require.ErrorIs(t, s.SaveSnapshots(nil), syscall.ENOSPC)
+	require.ErrorIs(t, s.Close(), syscall.ENOSPC)
 }

@@ -272,7 +272,7 @@ func (n *Node) stopEngine() error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("%w: close: %w", ErrEngine, err)
+		return fmt.Errorf("%w: close the log in %s: %w", ErrEngine, n.cfg.Dir, err)
 	}
 	return nil
 }
