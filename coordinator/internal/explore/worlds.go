@@ -54,7 +54,7 @@ var Worlds = []Config{
 	{
 		// The second batch of a node comes to the log before the first one,
 		// whose acquire is dead then and has to be asked again.
-		Name: "overtaken", T: 4, Batches: [nodeCount]int{5, 1}, Memory: 1, Lag: 1, HealEvery: 1,
+		Name: "overtaken", T: 4, Batches: [nodeCount]int{6, 1}, Memory: 1, Lag: 1, HealEvery: 4,
 		Asks:  [nodeCount][]Ask{a("a", "b"), nil},
 		Meets: []Note{Granted, Overtaken, AskedAgain, HeldBack},
 	},

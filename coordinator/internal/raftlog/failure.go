@@ -134,11 +134,11 @@ func (f *failure) stopLeftBehind() {
 func stop() { select {} }
 
 // opened says that pebble's Open has returned. It returns the failure that there
-// was meanwhile.
+// was meanwhile: then the database is still one to be left behind.
 func (f *failure) opened() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.opening = false
+	f.opening = f.err != nil
 	return f.err
 }
 

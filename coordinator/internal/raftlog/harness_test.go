@@ -14,8 +14,9 @@ import (
 )
 
 var (
-	seedFlag  = flag.Uint64("seed", 0, "seed of the random tests; 0 takes the time")
-	stepsFlag = flag.Int("steps", 1500, "steps of the random tests against the model")
+	seedFlag   = flag.Uint64("seed", 0, "seed of the random tests; 0 takes the time")
+	stepsFlag  = flag.Int("steps", 1500, "steps of the random tests against the model")
+	strideFlag = flag.Int("stride", 3, "of the file operations, one in so many is made to fail; 1 takes all")
 )
 
 // newRand returns a source whose seed is printed when the test fails.

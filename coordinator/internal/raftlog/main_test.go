@@ -15,7 +15,7 @@ func TestMain(m *testing.M) {
 	} {
 		logger.GetLogger(name).SetLevel(logger.CRITICAL)
 	}
-	if os.Getenv(faultChildEnv) != "" || os.Getenv(killChildEnv) != "" {
+	if os.Getenv(faultChildEnv) != "" || os.Getenv(killChildEnv) != "" || os.Getenv(fullChildEnv) != "" {
 		os.Exit(m.Run()) // a child that is to end in the midst of something
 	}
 	goleak.VerifyTestMain(m)

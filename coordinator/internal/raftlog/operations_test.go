@@ -109,6 +109,8 @@ func (a *author) update(id replicaID) (u raftpb.Update, synced bool) {
 	if a.rng.IntN(6) == 0 {
 		state.Term += 1 + a.rng.Uint64N(3)
 		state.Vote = a.rng.Uint64N(3)
+	} else if state.Vote == 0 && a.rng.IntN(3) == 0 {
+		state.Vote = 1 + a.rng.Uint64N(3) // in the same term
 	}
 	if a.rng.IntN(25) == 0 {
 		after := state.Commit

@@ -8,4 +8,5 @@
 //
 // It makes no errors. The engine does not end the process on an error of a file
 // system that is not its own, as it does otherwise; so that would be no test.
+// Package kerneltest makes them, where the process meets the kernel.
 package disktest
