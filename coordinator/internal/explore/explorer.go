@@ -125,7 +125,7 @@ func (x *explorer) actions(s *state) []action {
 // does so when time has passed, unless it rested then.
 func (x *explorer) late(s *state, i int) bool {
 	n := s.nodes[i].life
-	return !x.lives.all.at(n).Silent && x.lives.give(input{n, pass, 0}, !x.healing).life != n
+	return !x.lives.all.at(n).Silent && !x.lives.same(x.lives.give(input{n, pass, 0}, !x.healing).life, n)
 }
 
 // inFlight returns the messages in the network, in an order that does not

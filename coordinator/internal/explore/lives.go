@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"bytes"
 	"reflect"
 	"time"
 
@@ -147,6 +148,12 @@ func (l *lives) input(p *process, in input) {
 	case rest:
 		p.Now = p.Now.Add(time.Duration(in.arg))
 	}
+}
+
+// same says that two processes have one identity. If so they have one number,
+// unless all are kept apart.
+func (l *lives) same(n, m uint32) bool {
+	return n == m || l.all.apart && bytes.Equal(l.identity(l.all.at(n).process), l.identity(l.all.at(m).process))
 }
 
 func (l *lives) intern(p *process) uint32 {
