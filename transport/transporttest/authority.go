@@ -19,7 +19,10 @@ import (
 	"github.com/palisade-go/palisade/transport"
 )
 
-// Authority signs certificates for nodes under test, which live for an hour.
+// lifetime is how long a certificate is good for, longer than any test.
+const lifetime = 30 * 24 * time.Hour
+
+// Authority signs certificates for nodes under test, which live for thirty days.
 // Each has a key of its own, so two with one name don't trust one another. Its
 // methods are not safe for concurrent use.
 type Authority struct {
@@ -35,7 +38,7 @@ type Holder struct {
 	Node    uint64
 
 	URIs     []string           // instead of the node's, nil: the node's
-	NotAfter time.Time          // zero: in an hour
+	NotAfter time.Time          // zero: in thirty days
 	Usages   []x509.ExtKeyUsage // nil: server and client authentication
 }
 
@@ -43,7 +46,7 @@ type Holder struct {
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	a := &Authority{key: newKey(t)}
-	template := a.template("authority under test", time.Now().Add(time.Hour))
+	template := a.template("authority under test", time.Now().Add(lifetime))
 	template.IsCA, template.BasicConstraintsValid = true, true
 	template.KeyUsage = x509.KeyUsageCertSign
 	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
@@ -95,7 +98,7 @@ func (a *Authority) template(name string, notAfter time.Time) *x509.Certificate 
 func (a *Authority) templateOf(t testing.TB, who Holder) *x509.Certificate {
 	t.Helper()
 	if who.NotAfter.IsZero() {
-		who.NotAfter = time.Now().Add(time.Hour)
+		who.NotAfter = time.Now().Add(lifetime)
 	}
 	if who.URIs == nil {
 		uri, err := transport.NodeURI(who.Cluster, who.Node)

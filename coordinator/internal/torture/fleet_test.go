@@ -36,26 +36,18 @@ type fleet struct {
 	tally    *tally
 }
 
-func newFleet(s settings, dir string, t *tally) (*fleet, error) {
-	f := &fleet{settings: s, dir: dir, register: newRegister(dir), running: map[int]*process{}, tally: t}
+func newFleet(s settings, dir string, papers []transport.TLS, t *tally) (*fleet, error) {
+	f := &fleet{settings: s, dir: dir, papers: papers, register: newRegister(dir), running: map[int]*process{}, tally: t}
 	var err error
 	if f.ports, err = takePorts(s.Nodes); err != nil {
 		return nil, err
 	}
-	by, err := newAuthority()
-	if err != nil {
-		return nil, err
-	}
 	for node := 1; node <= s.Nodes; node++ {
-		papers, err := by.certify(dir, node)
-		if err != nil {
-			return nil, err
-		}
 		home := filepath.Join(dir, fmt.Sprintf("node-%d", node))
 		if err := os.Mkdir(home, 0o700); err != nil {
 			return nil, err
 		}
-		f.papers, f.homes = append(f.papers, papers), append(f.homes, home)
+		f.homes = append(f.homes, home)
 		for to := 1; to <= s.Nodes; to++ {
 			if to == node {
 				continue

@@ -43,7 +43,7 @@ func TestTorture(t *testing.T) {
 	s := settings{
 		Nodes: 3, Groups: 8, Workers: 4, TTL: *runTTL, Election: *runTTL / 4, SnapshotEntries: 150, Limit: 2 * time.Minute,
 	}
-	f, err := newFleet(s, dir, newTally(events))
+	f, err := newFleet(s, dir, certify(t, dir, s.Nodes), newTally(events))
 	require.NoError(t, err)
 	n := &nemesis{
 		fleet: f, ctx: ctx, random: rand.New(rand.NewPCG(seed, 0)), stopped: map[int]bool{}, hasty: *runTime == 0,
