@@ -1,7 +1,7 @@
 # The steps themselves are in .ci/run, so that what a contributor runs is what
 # the check of a change runs.
 
-.PHONY: help check fmt vet staticcheck lint test databases invariants race examples portable fuzz mutation
+.PHONY: help check fmt vet staticcheck lint test databases invariants race examples portable fuzz mutation proof
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/\1\t\2/' | expand -t 14
@@ -44,3 +44,6 @@ fuzz: ## every Fuzz function for FUZZTIME (10s) each; not part of check
 
 mutation: ## known faults, one at a time, each of which a test has to notice; not part of check
 	@bash .ci/run mutation
+
+proof: ## simulator, explorer, disks and processes for PROOFTIME (10m) each; not part of check
+	@bash .ci/run proof

@@ -1,8 +1,10 @@
 package raftlog
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -52,6 +54,50 @@ func TestOpenOnAFullDiskReturns(t *testing.T) {
 	require.Len(t, readOf(t, s, 1, 1, 1001), 1000)
 	require.NoError(t, s.Close())
 	require.Equal(t, tried, fulls.Load(), "what was left behind goes on")
+}
+
+// TestOpenThatFailsAfterAFlushReturns: pebble's Open would close what the
+// goroutines of the flush still use. Every file operation fails that comes after
+// the first table was begun.
+func TestOpenThatFailsAfterAFlushReturns(t *testing.T) {
+	dir := os.Getenv(fullChildEnv)
+	if dir == "" {
+		child := exec.Command(os.Args[0], "-test.run=^TestOpenThatFailsAfterAFlushReturns$", "-test.timeout=5m")
+		child.Env = append(os.Environ(), fullChildEnv+"="+t.TempDir())
+		out, err := child.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Contains(t, string(out), "PASS")
+		return
+	}
+	base := filepath.Join(dir, "base")
+	s, err := open(base, Options{FS: newUnsynced()}, memTableBytes)
+	require.NoError(t, err)
+	fill(t, s, 1, 300)
+	require.NoError(t, s.Close())
+	for n := int64(1); ; n += sample {
+		work := filepath.Join(dir, fmt.Sprint(n))
+		require.NoError(t, os.CopyFS(work, os.DirFS(base)))
+		var count atomic.Int64
+		fs := errorfs.Wrap(newUnsynced(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+			begun := op.Kind == errorfs.OpCreate && strings.HasSuffix(op.Path, ".sst")
+			if (begun || count.Load() > 0) && count.Add(1) > n {
+				return syscall.EIO
+			}
+			return nil
+		}))
+		s, err := open(work, Options{FS: fs}, smallMemTable)
+		if err == nil {
+			require.Greater(t, n, int64(30), "nothing was tested")
+			_ = s.Close()
+			return
+		}
+		require.ErrorIs(t, err, syscall.EIO)
+		s, err = open(work, Options{FS: newUnsynced()}, smallMemTable)
+		require.NoError(t, err, "after fault %d", n)
+		require.Len(t, readOf(t, s, 1, 1, 301), 300)
+		require.NoError(t, s.Close())
+		require.NoError(t, os.RemoveAll(work))
+	}
 }
 
 // TestALogThatCanNotBeChangedEndsTheProcess: pebble would end it too, without a
