@@ -1,0 +1,3 @@
+// Package report turns what a run has measured into JSON, tables, verdicts on
+// the project's targets, and charts.
+package report
