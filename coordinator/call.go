@@ -115,7 +115,7 @@ func (cl *call) endOf(ctx context.Context) error {
 		err = errNoAnswer // the deadline is not the caller's
 	}
 	if cl.queued.Load() {
-		return fmt.Errorf("still in line: %s: %w", cl.group.ahead(cl.claims), err)
+		return fmt.Errorf("gave up in line: %s: %w", cl.group.ahead(cl.claims), err)
 	}
 	return cl.group.unavailable(err)
 }

@@ -9,12 +9,13 @@ import (
 // Do acquires key as Acquire does and runs fn under the lease. The context
 // given to fn ends with ctx or with the lease, whichever is first. The lease
 // is released only after fn has returned, also by a panic or Goexit; ctx
-// bounds the wait for the confirmation.
+// bounds the wait for the confirmation, and nothing else does: while the group
+// does not answer, Do waits for as long as ctx lasts.
 //
 // To finish a step after ctx has ended, by SIGTERM for instance, fn works with
 // lease.Context(), which ends with the lease alone; or use Acquire.
 //
-// Do returns the error of the acquire, or that of fn. If the lease was lost
+// Do returns the error of the acquire, or that of fn as it is. If the lease was lost
 // before fn returned, the error is ErrLeaseLost joined with fn's, even when
 // fn returned nil: somebody else may have entered while it ran. A release that
 // could not be confirmed before ctx ended goes on in the background and is no

@@ -41,9 +41,9 @@ var (
 	ErrDiskSpace = diskspace.ErrShort
 )
 
-// DiskSpaceError is ErrDiskSpace with the directory, the bytes that are free
-// there and those that are needed: DiskSpaceMin, or DiskSpaceAgain for a node
-// that is short already.
+// DiskSpaceError is ErrDiskSpace with the directory (Dir), the bytes that are
+// free there (FreeBytes) and those that are needed (NeededBytes): DiskSpaceMin,
+// or DiskSpaceAgain for a node that is short already.
 type DiskSpaceError = diskspace.Error
 
 // What Open says of a data directory that it can't use. What it holds was not
@@ -64,7 +64,8 @@ var (
 
 // MismatchError says that a data directory was made with another value of
 // something that never changes: the node id, or a part of the birth
-// certificate. It names both values.
+// certificate. It names the directory (Dir), what differs (What), and both
+// values (Stored and Configured).
 type MismatchError = identity.MismatchError
 
 // Outcome says what is known of a call that failed.
@@ -78,7 +79,8 @@ const (
 	Unknown Outcome = iota
 	// NotApplied: nothing took effect.
 	NotApplied
-	// Applied: it took effect, and the error tells of something else.
+	// Applied: it took effect, and the error tells of something else. Of Do:
+	// the lease was acquired, which says nothing of what fn did.
 	Applied
 )
 
@@ -93,7 +95,8 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// Error is the error of every call of a Coordinator, Lease or LeaseSet.
+// Error is the error of every call of a Coordinator, Lease or LeaseSet. What a
+// function given to Do returns is passed on as it is.
 type Error struct {
 	Op      string // the method
 	Key     string // the key or keys; empty where none is concerned

@@ -137,9 +137,11 @@ func (l *Lease) Ensure(ctx context.Context, d time.Duration) error {
 // Release gives the lease up. First the ownership ends here (Held is false,
 // Done is closed), then the group is told, in one log entry; the key goes on
 // to the next in line with it. ctx bounds the wait for the confirmation and
-// nothing else: the lease's own Context is accepted and does not cut it
-// short. When ctx ends first, its error is returned with Outcome Unknown and
-// the release goes on in the background.
+// nothing else. When ctx ends first, its error is returned with Outcome Unknown
+// and the release goes on in the background. While the group does not answer,
+// Release waits for as long as ctx lasts: with context.Background until it
+// answers again. The lease's own Context is accepted; with it Release waits for
+// T at most, and is not cut short by the end of the lease.
 //
 // A second Release returns nil once the first is confirmed. Release of a lost
 // lease returns ErrLeaseLost at once: the exclusive time was over before.

@@ -29,7 +29,8 @@ type acquireOptions struct {
 func WithTTL(d time.Duration) AcquireOption { return func(o *acquireOptions) { o.ttl = d } }
 
 // WithWait bounds the wait in line, and nothing else, to d > 0. When it is
-// over the acquire fails with context.DeadlineExceeded. Default: the context
+// over the acquire fails with context.DeadlineExceeded, and as a rule with
+// Outcome Unknown: the place in line is being given back. Default: the context
 // alone bounds the wait.
 func WithWait(d time.Duration) AcquireOption {
 	return func(o *acquireOptions) { o.wait, o.waitSet = d, true }

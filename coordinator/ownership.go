@@ -298,8 +298,9 @@ func (o *ownership) release(ctx context.Context) error {
 		return o.error("Release", NotApplied, err)
 	}
 	if own {
-		// The end of the lease must not cut its own release short. After T
-		// the group has let go by itself.
+		// The end of the lease must not cut its own release short, and as a
+		// bound it has none. T is enough: an answer that takes longer finds a
+		// lease that nobody would trust any longer anyway.
 		until := time.Now().Add(o.ttl)
 		if deadline, ok := ctx.Deadline(); ok && deadline.Before(until) {
 			until = deadline

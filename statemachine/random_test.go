@@ -42,7 +42,7 @@ func TestRandomAgainstModel(t *testing.T) {
 }
 
 func runAgainstModel(t *testing.T, seed int64, seen tally) {
-	const replay = "go test -run TestRandomAgainstModel -random.seed"
+	const replay = "go test ./statemachine -run TestRandomAgainstModel -random.seed"
 	c := newChaos(seed)
 	m := New(testGenesis)
 	plain := newModel()

@@ -16,9 +16,9 @@
 //	    +----+------------+---------------------------------------+
 //	       1    10 bits                   53 bits
 //
-// The epoch rises when a cluster is restored from a backup, the counter with
-// every grant of a group. A token of a later epoch is therefore greater than
-// all of the epochs before. A counter starts at 1.
+// The counter rises with every grant of a group, from 1 on. Whoever founds a
+// cluster anew for resources that remember tokens gives it a later epoch: its
+// tokens are greater than all of the epochs before.
 //
 // # Forms
 //

@@ -16,7 +16,7 @@ type keptLog struct {
 const keptMax = 32 << 10
 
 func (l *keptLog) logger() *slog.Logger {
-	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelInfo}))
 }
 
 // Write implements io.Writer.

@@ -58,5 +58,5 @@ func WithConfig(change func(node int, cfg *coordinator.Config)) Option {
 func WithSnapshotEntries(n uint64) Option { return func(o *options) { o.snapshotEntries = n } }
 
 // WithLogger takes what the nodes log, where WithConfig sets no other. Default:
-// it is kept, and logged when the test fails.
+// from the level info on it is kept, and logged when the test fails.
 func WithLogger(l *slog.Logger) Option { return func(o *options) { o.logger = l } }

@@ -60,7 +60,7 @@ func run(ctx context.Context, out io.Writer, root, faultsDir string, words []str
 		}
 		fmt.Fprintf(out, "%s  %-44s %-6s %4.0f s  %s: %s\n", state, f.name, f.breaks, v.took.Seconds(), v.by, v.says)
 	}
-	fmt.Fprintf(out, "%d faults, %d caught, %d missed\n", len(faults), len(faults)-missed, missed)
+	fmt.Fprintf(out, "faults: %d, caught: %d, missed: %d\n", len(faults), len(faults)-missed, missed)
 	if missed > 0 {
 		return fmt.Errorf("%d of %d faults were not caught", missed, len(faults))
 	}

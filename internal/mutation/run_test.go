@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 		out, err := judge(t, "== subtracts"+smallHead+"\treturn a + b\n+++\n\treturn a - b\n")
 		require.NoError(t, err)
 		require.Regexp(t, `^caught  subtracts +sums .*add TestAdd/Two: got -1\n`, out)
-		require.Contains(t, out, "1 faults, 1 caught, 0 missed")
+		require.Contains(t, out, "faults: 1, caught: 1, missed: 0")
 	})
 	t.Run("FailsWhenAFaultIsNotNoticed", func(t *testing.T) {
 		out, err := judge(t, "== seventy-seven"+smallHead+"return b + 77\n+++\nreturn b\n\n== subtracts"+smallHead+"\treturn a + b\n+++\n\treturn a - b\n")

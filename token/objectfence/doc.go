@@ -54,8 +54,8 @@
 // Two lock keys whose owners write one resource defeat the guard, as everywhere.
 //
 // Somebody who deletes or restores a pointer takes the fence back with it: a
-// holder that is stale may pass. After a restore raise the epoch of the tokens.
-// An object store with versions of its own does not help: the pointer is what
+// holder that is stale may pass. Stop the writers, restore, and let each owner
+// Accept first. An object store with versions of its own does not help: the pointer is what
 // decides.
 //
 // An answer is lost and 32 other writes come before the guard looks again, or

@@ -66,7 +66,7 @@
 // reads around the guard may see a write that a crash then takes back.
 //
 // A database restored from a backup has its old fences: a holder that is stale
-// may pass. Raise the epoch of the tokens.
+// may pass. Stop the writers, restore, and let each owner Accept first.
 //
 // # Format
 //

@@ -70,8 +70,9 @@
 // time limit.
 //
 // A read from a replica, or of a restored backup, can be older than the fence.
-// A restored database needs a new epoch of the tokens, or the old operations
-// would be unknown and old tokens accepted.
+// A database restored from a backup has its old fences, and knows nothing of
+// the operations since. Stop the writers, restore, and let each owner Accept
+// first.
 //
 // Errors of the database are told apart by the methods SQLState() string
 // (pgx, lib/pq) and Code() int (modernc.org/sqlite). With a driver that has

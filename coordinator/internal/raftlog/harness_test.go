@@ -25,7 +25,7 @@ func newRand(t *testing.T) *rand.Rand {
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
 	}
-	t.Logf("replay with: go test -run '^%s$' -seed=%d", t.Name(), seed)
+	t.Logf("replay with: go test ./coordinator/internal/raftlog -run '^%s$' -seed=%d", t.Name(), seed)
 	return rand.New(rand.NewPCG(seed, 0))
 }
 

@@ -18,7 +18,7 @@ type span struct {
 // unjustified finds tries that were refused as busy although no other request
 // for one of their keys was under way or held it.
 func unjustified(records []Record) (problems []error) {
-	spans := map[string][]span{}
+	spans, start := map[string][]span{}, firstCall(records)
 	ends := map[holding]Instant{}
 	for _, r := range records {
 		if r.Kind == End {
@@ -47,7 +47,7 @@ func unjustified(records []Record) (problems []error) {
 		}
 		inTheWay := func(s span) bool { return s.request != n && s.from <= r.Return && s.to >= r.Call }
 		if !slices.ContainsFunc(r.Keys, func(key string) bool { return slices.ContainsFunc(spans[key], inTheWay) }) {
-			problems = append(problems, fmt.Errorf("%w: busy, and nobody was in the way:\n  %s", ErrViolation, r))
+			problems = append(problems, fmt.Errorf("%w: busy, and nobody was in the way:\n  %s", ErrViolation, r.told(start)))
 		}
 	}
 	return problems

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/anishathalye/porcupine"
@@ -20,10 +19,12 @@ var (
 
 // Check returns nil if the contract was kept, as the package comment has it.
 // Records may come in any order. It takes at most about timeout for each key,
-// set of keys that were taken together, and resource.
+// set of keys that were taken together, and resource, and twice that for one
+// that is not found right.
 //
-// Errors: ErrViolation and ErrUndecided, for each part with its operations, and
-// ErrInvalid.
+// Errors: ErrInvalid; and ErrViolation and ErrUndecided, which tell for each part
+// how far an order could be found and what could not follow. Their times are
+// seconds since the first call of all records.
 func Check(records []Record, timeout time.Duration) error {
 	if timeout <= 0 {
 		return fmt.Errorf("%w: a timeout of %v", ErrInvalid, timeout)
@@ -35,9 +36,8 @@ func Check(records []Record, timeout time.Duration) error {
 	}
 	problems := unjustified(records)
 	for _, p := range split(records) {
-		result, _ := p.search(timeout, false)
-		if err := p.problem(result, timeout); err != nil {
-			problems = append(problems, err)
+		if result, _ := p.search(timeout, false); result != porcupine.Ok {
+			problems = append(problems, p.problem(result, timeout))
 		}
 	}
 	return errors.Join(problems...)
@@ -61,7 +61,8 @@ type part struct {
 	what    string   // key or resource
 	about   []string // their names
 	model   porcupine.Model
-	records []Record
+	records []Record // in the order of their calls
+	start   Instant  // what times are told from
 }
 
 func (p part) search(timeout time.Duration, verbose bool) (porcupine.CheckResult, porcupine.LinearizationInfo) {
@@ -73,7 +74,7 @@ func (p part) search(timeout time.Duration, verbose bool) (porcupine.CheckResult
 			id = len(clients)
 			clients[r.Client] = id
 		}
-		operations = append(operations, porcupine.Operation{ClientId: id, Input: r, Call: int64(r.Call), Return: int64(r.Return)})
+		operations = append(operations, porcupine.Operation{ClientId: id, Input: r, Call: int64(r.Call.since(p.start)), Return: int64(r.Return.since(p.start))})
 	}
 	if verbose {
 		return porcupine.CheckOperationsVerbose(p.model, operations, timeout)
@@ -81,33 +82,12 @@ func (p part) search(timeout time.Duration, verbose bool) (porcupine.CheckResult
 	return porcupine.CheckOperationsTimeout(p.model, operations, timeout), porcupine.LinearizationInfo{}
 }
 
-// shownMax bounds how many operations an error shows.
-const shownMax = 40
-
-func (p part) problem(result porcupine.CheckResult, timeout time.Duration) error {
-	kind := ErrViolation
-	switch result {
-	case porcupine.Ok:
-		return nil
-	case porcupine.Unknown:
-		kind = fmt.Errorf("%w after %v", ErrUndecided, timeout)
-	}
-	var lines []string
-	for _, r := range p.records[:min(len(p.records), shownMax)] {
-		lines = append(lines, "\n  "+r.String())
-	}
-	if more := len(p.records) - shownMax; more > 0 {
-		lines = append(lines, fmt.Sprintf("\n  and %d more", more))
-	}
-	return fmt.Errorf("%w: %s %q:%s", kind, p.what, p.about, strings.Join(lines, ""))
-}
-
 // split makes the parts of a history: a part for each resource, and one for the
 // keys that acquires join. Only what can change a state is in them: what
 // left nothing can stand anywhere.
 func split(records []Record) []part {
 	var parts []part
-	resources, keys := map[string][]Record{}, joined{}
+	resources, keys, start := map[string][]Record{}, joined{}, firstCall(records)
 	for _, r := range records {
 		switch {
 		case r.Kind == Write || r.Kind == Read:
@@ -117,7 +97,7 @@ func split(records []Record) []part {
 		}
 	}
 	for _, name := range sortedKeys(resources) {
-		parts = append(parts, part{"resource", []string{name}, register.ToModel(), inOrder(resources[name])})
+		parts = append(parts, part{"resource", []string{name}, register.ToModel(), inOrder(resources[name]), start})
 	}
 	sets := map[string][]Record{}
 	for _, r := range records {
@@ -127,7 +107,7 @@ func split(records []Record) []part {
 		}
 	}
 	for _, root := range sortedKeys(sets) {
-		parts = append(parts, part{"key", keys.members(root), ownership, inOrder(sets[root])})
+		parts = append(parts, part{"key", keys.members(root), ownership, inOrder(sets[root]), start})
 	}
 	return parts
 }

@@ -74,7 +74,7 @@ type call struct {
 func (c *Client) begin(kind Kind, keys []string) call {
 	r := Record{Kind: kind, Client: c.name, Keys: keys}
 	number := c.recorder.begin(r)
-	r.Call = now()
+	r.Call = Now()
 	return call{r, c, number}
 }
 
@@ -87,7 +87,7 @@ func (c call) failed(err error) {
 // got records a grant. Keys of several groups are granted one after the other;
 // at the moment of the last grant all of them are the caller's.
 func (c call) got(held handle, tokens []token.Token) *Lease {
-	l := &Lease{held: held, client: c.client, keys: c.Keys, tokens: tokens, trusted: now()}
+	l := &Lease{held: held, client: c.client, keys: c.Keys, tokens: tokens, trusted: Now()}
 	c.Outcome, c.Tokens, c.Return = Done, tokens, l.trusted
 	r := c.client.recorder
 	r.mu.Lock()

@@ -41,7 +41,7 @@ func (l *Lease) Done() <-chan struct{} { return l.held.Done() }
 // Err is the lease's own. That it is nil, so that the lease is trusted at this
 // moment, is recorded.
 func (l *Lease) Err() error {
-	asked := now()
+	asked := Now()
 	err := l.held.Err()
 	if err == nil {
 		r := l.client.recorder
@@ -79,7 +79,7 @@ func (l *Lease) Token(key string) token.Token {
 
 // Release is the lease's own, recorded as its end.
 func (l *Lease) Release(ctx context.Context) error {
-	call := now()
+	call := Now()
 	err := l.held.Release(ctx)
 	r := l.client.recorder
 	r.mu.Lock()

@@ -42,7 +42,7 @@ var ownership = porcupine.Model{
 		return true, after
 	},
 	Equal:             func(a, b any) bool { return maps.Equal(a.(owners), b.(owners)) },
-	DescribeOperation: func(input, _ any) string { return input.(Record).String() },
+	DescribeOperation: func(input, _ any) string { return input.(Record).what() },
 	DescribeState: func(state any) string {
 		var parts []string
 		for _, key := range slices.Sorted(maps.Keys(state.(owners))) {

@@ -3,7 +3,7 @@ package history
 import (
 	"errors"
 	"fmt"
-	"math"
+	"time"
 
 	"github.com/palisade-go/palisade/token"
 )
@@ -31,13 +31,6 @@ const (
 	Stale   Outcome = "stale"   // of a Write
 	Unknown Outcome = "unknown"
 )
-
-// Instant is a moment on the clock that all processes of a machine share, in
-// nanoseconds.
-type Instant int64
-
-// Never is the Return of what may still take effect.
-const Never Instant = math.MaxInt64
 
 // Record is one operation of a client.
 type Record struct {
@@ -112,9 +105,35 @@ func (r Record) String() string {
 	if r.Return != Never {
 		until = fmt.Sprint(int64(r.Return))
 	}
-	what := fmt.Sprintf("%s %q %v", r.Kind, r.Keys, r.Tokens)
-	if r.Kind == Write || r.Kind == Read {
-		what = fmt.Sprintf("%s %q %v %q", r.Kind, r.Resource, r.Token, r.Value)
+	return fmt.Sprintf("[%d, %s] %s", r.Call, until, r.what())
+}
+
+// told is as String, with times in seconds since start.
+func (r Record) told(start Instant) string {
+	seconds := func(i Instant) string { return fmt.Sprintf("%.6f", time.Duration(i.since(start)).Seconds()) }
+	until := "…"
+	if r.Return != Never {
+		until = seconds(r.Return)
 	}
-	return fmt.Sprintf("[%d, %s] %s: %s: %s", r.Call, until, r.Client, what, r.Outcome)
+	return fmt.Sprintf("[%s, %s] %s", seconds(r.Call), until, r.what())
+}
+
+// what tells the record without its times.
+func (r Record) what() string {
+	what := fmt.Sprintf("%s %q %v", r.Kind, r.Keys, r.Tokens)
+	switch r.Kind {
+	case Write:
+		what = fmt.Sprintf("%s %q %v %q", r.Kind, r.Resource, r.Token, r.Value)
+	case Read:
+		what = fmt.Sprintf("%s %q %q", r.Kind, r.Resource, r.Value)
+	}
+	return fmt.Sprintf("%s: %s: %s", r.Client, what, r.Outcome)
+}
+
+func firstCall(records []Record) Instant {
+	first := Never
+	for _, r := range records {
+		first = min(first, r.Call)
+	}
+	return first
 }

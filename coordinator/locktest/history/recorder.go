@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/palisade-go/palisade/coordinator"
-	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/token"
 )
 
@@ -23,10 +22,30 @@ type Recorder struct {
 // NewRecorder returns a Recorder with no records.
 func NewRecorder() *Recorder { return &Recorder{open: map[*Lease]struct{}{}} }
 
-func now() Instant { return Instant(clock.System{}.Now()) }
-
-// Add takes a record that was made elsewhere.
-func (r *Recorder) Add(record Record) { r.finish(0, record) }
+// Add takes records that were made elsewhere: by programs that acquire with
+// Coordinator.Do, or that call the coordinator through code of their own.
+//
+//   - Call is Now before the call is made, and Return is Now after it returned.
+//   - An Acquire and the End of each of its keys are added in one call: a grant
+//     without an end is one that never ends. A journal has them whole or not at
+//     all.
+//   - An acquire by Do returns when fn begins. Its End has as its Call the last
+//     moment at which fn is known to have trusted the lease, read before Held
+//     said yes. Its Outcome is Unknown and its Return Never, as Do does not tell
+//     whether the release was confirmed.
+func (r *Recorder) Add(records ...Record) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.journal == nil {
+		r.records = append(r.records, records...)
+		return
+	}
+	var l line
+	for _, record := range records {
+		l = append(l, entry{r.journal.next(), record})
+	}
+	r.journal.put(l)
+}
 
 // begin notes a call that is about to be made, and returns its number in the
 // journal; zero if there is none.
@@ -36,23 +55,19 @@ func (r *Recorder) begin(record Record) uint64 {
 	if r.journal == nil {
 		return 0
 	}
-	record.Outcome, record.Call, record.Return = Unknown, now(), Never
+	record.Outcome, record.Call, record.Return = Unknown, Now(), Never
 	number := r.journal.next()
 	r.journal.put(line{{number, record}})
 	return number
 }
 
-// finish takes the record of a call that has returned. Zero is the number of
-// one that was not begun.
+// finish takes the record of a call that has returned.
 func (r *Recorder) finish(number uint64, record Record) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.journal == nil {
 		r.records = append(r.records, record)
 		return
-	}
-	if number == 0 {
-		number = r.journal.next()
 	}
 	r.journal.put(line{{number, record}})
 }
@@ -102,7 +117,7 @@ func returned(o Outcome) Instant {
 	if o == Unknown {
 		return Never
 	}
-	return now()
+	return Now()
 }
 
 // Write records a write to a resource that checks the token: write does it, and
@@ -110,7 +125,7 @@ func returned(o Outcome) Instant {
 // other may have taken effect.
 func (c *Client) Write(resource string, t token.Token, value string, write func() error) error {
 	number := c.recorder.begin(Record{Kind: Write, Client: c.name, Resource: resource, Token: t, Value: value})
-	call := now()
+	call := Now()
 	err := write()
 	o := Done
 	switch {
@@ -127,11 +142,11 @@ func (c *Client) Write(resource string, t token.Token, value string, write func(
 
 // Read records a read of a resource. One that failed is not recorded.
 func (c *Client) Read(resource string, read func() (string, error)) (string, error) {
-	call := now()
+	call := Now()
 	value, err := read()
 	if err == nil {
 		c.recorder.Add(Record{
-			Kind: Read, Outcome: Done, Client: c.name, Resource: resource, Value: value, Call: call, Return: now(),
+			Kind: Read, Outcome: Done, Client: c.name, Resource: resource, Value: value, Call: call, Return: Now(),
 		})
 	}
 	return value, err

@@ -33,6 +33,9 @@ var register = porcupine.NondeterministicModel{
 		}
 		return nil
 	},
-	DescribeOperation: func(input, _ any) string { return input.(Record).String() },
-	DescribeState:     func(state any) string { return fmt.Sprintf("%+v", state) },
+	DescribeOperation: func(input, _ any) string { return input.(Record).what() },
+	DescribeState: func(state any) string {
+		s := state.(registerState)
+		return fmt.Sprintf("value %q, greatest token %v", s.value, s.fence)
+	},
 }
