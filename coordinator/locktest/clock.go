@@ -79,6 +79,11 @@ func (c *Clock) SetRate(rate float64) {
 // Freeze stops the clock: the node believes that no time passes, as in a pause
 // that its clocks do not count. It neither renews nor loses anything by the
 // clock meanwhile, and asks nothing again because it got no answer in time.
+//
+// That is beyond what the guarantees allow for, as is a rate more than 5 % off:
+// a holder on such a clock trusts its lease while another owns the key (G3 does
+// not hold), and a guard alone keeps it out. Package history would call that a
+// violation; its documentation says how such a test is checked.
 func (c *Clock) Freeze() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

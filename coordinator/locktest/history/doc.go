@@ -43,6 +43,20 @@
 // A search that does not end in time is ErrUndecided: it proves nothing and is
 // no success.
 //
+// # Clocks beyond the bound
+//
+// A holder whose clock is frozen, or more than 5 % slower than true, may learn
+// too late that its lease is over, and so may any holder if a leader's clock is
+// more than 5 % fast: then G3 does not hold, by design. What the holder recorded
+// by Held, Err or Release has it trust a lease that is over, and Check reports a
+// violation that is no fault of the coordinator. A test with locktest's
+// Clock.Freeze, or such a rate, has two ways:
+//
+//   - it checks only the records of Kind Write and Read, which a guard keeps
+//     right on any clock;
+//   - it calls Clock.Advance with twice the TTL of the lease before the holder
+//     asks, so that the holder learns of the loss.
+//
 // # Processes that die
 //
 // A process that is killed takes with it what it has not written. NewJournal

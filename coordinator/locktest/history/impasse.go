@@ -1,6 +1,7 @@
 package history
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,23 +24,35 @@ func (p part) problem(result porcupine.CheckResult, timeout time.Duration) error
 		kind = fmt.Errorf("%w after %v", ErrUndecided, timeout)
 	}
 	_, info := p.search(timeout, true)
-	order := longest(info.PartialLinearizations()[0])
+	order := p.furthest(info.PartialLinearizations()[0])
 	if order == nil && result == porcupine.Unknown {
 		return fmt.Errorf("%w: %s %q: %d operations", kind, p.what, p.about, len(p.records))
 	}
 	return fmt.Errorf("%w: %s %q: %s\nVisualize draws all of it", kind, p.what, p.about, p.impasse(order))
 }
 
-// longest returns the longest of some orders, and of several the first by the
-// numbers of their operations.
-func longest(orders [][]int) []int {
-	var best []int
-	for _, order := range orders {
-		if len(order) > len(best) || len(order) == len(best) && slices.Compare(order, best) < 0 {
-			best = order
+// furthest returns the order that leaves out nothing for the longest time, and
+// of several the longest, and the first by the numbers of its operations. The
+// longest of all would not do: one more request of those that wait in line fits
+// well before the fault, and stops the order there.
+func (p part) furthest(orders [][]int) []int {
+	return slices.MaxFunc(append(orders, nil), func(a, b []int) int {
+		return cmp.Or(cmp.Compare(p.reach(a), p.reach(b)), cmp.Compare(len(a), len(b)), slices.Compare(b, a))
+	})
+}
+
+// reach is when the first operation returned that an order leaves out.
+func (p part) reach(order []int) Instant {
+	returned, placed := Never, make([]bool, len(p.records))
+	for _, n := range order {
+		placed[n] = true
+	}
+	for n, r := range p.records {
+		if !placed[n] {
+			returned = min(returned, r.Return)
 		}
 	}
-	return best
+	return returned
 }
 
 // impasse tells the end of an order that can't be continued, and why it can't.
@@ -53,31 +66,32 @@ func (p part) impasse(order []int) string {
 	}
 	left = slices.DeleteFunc(left, func(r Record) bool { return r.Kind == "" })
 
-	// What is next was called before any that is left has returned.
-	next := left
-	returned := Never
+	// What is next was called before any that is left has returned. The first of
+	// them to return could not be put off any more.
+	reach := p.reach(order)
+	var next, late []Record
 	for _, r := range left {
-		returned = min(returned, r.Return)
-	}
-	if n := slices.IndexFunc(left, func(r Record) bool { return r.Call > returned }); n >= 0 {
-		next = left[:n]
-	}
-	late := slices.DeleteFunc(slices.Clone(left[len(next):]), func(r Record) bool {
 		ends, _ := p.model.Step(state, r, nil)
-		return r.Kind != End || !ends
-	})
+		switch {
+		case r.Call <= reach:
+			next = append(next, r)
+		case r.Kind == End && ends:
+			late = append(late, r)
+		}
+	}
+	slices.SortStableFunc(next, func(a, b Record) int { return cmp.Compare(a.Return, b.Return) })
 
 	var b strings.Builder
-	fmt.Fprintf(&b, "no order of the %d operations was found beyond the first %d", len(p.records), len(order))
+	fmt.Fprintf(&b, "%d of %d operations could be put in order", len(order), len(p.records))
 	if hidden := len(before) - shownBefore; hidden > 0 {
-		fmt.Fprintf(&b, ", which end with")
+		b.WriteString(", and the last of these are")
 		before = before[hidden:]
 	}
 	p.list(&b, before)
-	if s := p.model.DescribeState(state); s != "" {
-		fmt.Fprintf(&b, "\nthen: %s; and this could not follow:", s)
+	if len(order) == 0 {
+		b.WriteString("\nno order begins with:")
 	} else {
-		b.WriteString("\nthis could not be first:")
+		fmt.Fprintf(&b, "\nthen it is: %s\nand no order goes on with:", p.model.DescribeState(state))
 	}
 	p.list(&b, next[:min(len(next), shownAfter)])
 	if hidden := len(next) - shownAfter; hidden > 0 {

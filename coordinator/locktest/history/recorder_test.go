@@ -1,6 +1,7 @@
 package history_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -202,4 +203,36 @@ func TestWhatTheRecorderSays(t *testing.T) {
 	require.ErrorIs(t, lost.Release(ctx), coordinator.ErrLeaseLost)
 	require.Equal(t, history.Unknown, last().Outcome)
 	require.Equal(t, history.Never, last().Return)
+}
+
+// What is added is there with the rest, and a journal has it whole or not at all.
+func TestAddTakesWhatWasRecordedElsewhere(t *testing.T) {
+	c := locktest.New(t, 1)
+	var disk bytes.Buffer
+	journal, recorder := history.NewJournal(&disk, ""), history.NewRecorder()
+	var lease []history.Record
+	call := history.Now()
+	require.NoError(t, c.Node(1).Coordinator().Do(within(t, time.Minute), "key", func(_ context.Context, l *coordinator.Lease) error {
+		lease = []history.Record{granted(call, history.Now(), "do", l.Token(), "key")}
+		asked := history.Now()
+		require.True(t, l.Held())
+		lease = append(lease, ended(asked, never, "do", l.Token(), "key"))
+		return nil
+	}))
+	next, err := recorder.Client(c.Node(1).Coordinator()).Acquire(within(t, time.Minute), "key")
+	require.NoError(t, err)
+	require.True(t, next.Held())
+	recorder.Add(lease...)
+	require.NoError(t, history.Check(recorder.Records(), time.Minute), "on one clock with the recorder")
+
+	journal.Add(lease...)
+	require.Equal(t, 1, bytes.Count(disk.Bytes(), []byte("\n")))
+	records, err := history.ReadJournal(&disk)
+	require.NoError(t, err)
+	require.Equal(t, lease, records)
+
+	lies := history.NewRecorder()
+	lease[1].Call = history.Now() // that it trusted its lease until now
+	lies.Add(lease[0], lease[1], recorder.Records()[0], ended(history.Now(), never, "next", next.Token("key"), "key"))
+	require.ErrorIs(t, history.Check(lies.Records(), time.Minute), history.ErrViolation)
 }
