@@ -133,11 +133,15 @@ func (h *haunted) settle() {
 		l.leave()
 		<-l.done
 	}
+	// What a killed node left is swept when a leader gets to it.
 	require.NoError(h.t, h.cluster.Await(ctx, "nothing but leases in hands to be left", func() bool {
 		h.gather()
 		open := 0
 		for _, n := range h.cluster.Nodes() {
-			open += n.Coordinator().Status().Requests
+			status := n.Coordinator().Status()
+			if open += status.Requests; listed(status.Groups) != len(h.leases) {
+				return false
+			}
 		}
 		return open == len(h.leases)
 	}))
@@ -171,15 +175,13 @@ func (h *haunted) compare() {
 func (h *haunted) requireInHands(groups []coordinator.GroupStatus, found map[*locktest.Node][]coordinator.KeyInfo) {
 	h.t.Helper()
 	inHands := make(map[string]token.Token)
-	listed := 0
 	for _, l := range h.leases {
 		inHands[l.Key()] = l.Token()
 	}
 	for _, g := range groups {
-		listed += g.Leases
 		require.Zero(h.t, g.Waits)
 	}
-	require.Len(h.t, inHands, listed)
+	require.Len(h.t, inHands, listed(groups))
 	for _, infos := range found {
 		for _, info := range infos {
 			require.Empty(h.t, info.Waiters)
@@ -190,6 +192,14 @@ func (h *haunted) requireInHands(groups []coordinator.GroupStatus, found map[*lo
 			require.Equal(h.t, inHands[info.Key], info.Holder.Token, "token of %q", info.Key)
 		}
 	}
+}
+
+// listed is how many leases the groups have.
+func listed(groups []coordinator.GroupStatus) (leases int) {
+	for _, g := range groups {
+		leases += g.Leases
+	}
+	return leases
 }
 
 // silence checks that nothing is left of a node, and of a lost lease, after
