@@ -58,23 +58,11 @@ func openEngine(path string, opts *pebble.Options) (db *pebble.DB, err error) {
 	}
 }
 
-// engineFS hides how full the disk is. The engine asks in order to pace its
-// deletions, which is off, and would report a failure to find out as it reports
-// a flush that failed.
-type engineFS struct{ vfs.FS }
-
-func (engineFS) GetDiskUsage(string) (vfs.DiskUsage, error) {
-	return vfs.DiskUsage{}, vfs.ErrUnsupported
-}
-
-// Unwrap returns the file system below, for the engine's inspection.
-func (e engineFS) Unwrap() vfs.FS { return e.FS }
-
 // engineOptions says how the engine is to work. They are not written to disk as
 // a contract: only engineFormat is.
 func engineOptions(fsys vfs.FS, failure *failure, memTable uint64) *pebble.Options {
 	opts := &pebble.Options{
-		FS:                 engineFS{fsys},
+		FS:                 newEngineFS(fsys),
 		Logger:             engineLog{dir: failure.dir, log: failure.log},
 		EventListener:      failure.listener(),
 		FormatMajorVersion: engineFormat,

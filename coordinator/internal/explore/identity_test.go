@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,6 +15,12 @@ import (
 )
 
 var seed = flag.Int64("seed", 0, "the seed of the random walks; 0: a new one")
+
+// found are seeds of walks that once told apart what stood for one another. A
+// walk depends on those before it on the same search, so new ones come last.
+var found = []int64{
+	1796049563164067112, // an office kept what it had proposed for a node without requests
+}
 
 // TestOneStandsForAll walks at random, twice at once: with things that a
 // search has met before and that stand for all with their identity, and with
@@ -26,16 +33,18 @@ func TestOneStandsForAll(t *testing.T) {
 	t.Logf("replay with: go test ./coordinator/internal/explore -run OneStandsForAll -seed %d", *seed)
 	for _, cfg := range Worlds {
 		t.Run(cfg.Name, func(t *testing.T) {
-			random := rand.New(rand.NewSource(*seed))
 			met := newSearch(cfg)
 			met.walk(func(states int) bool { return states > 20000 })
-			merged := 0
-			for range 20 {
-				apart := newExplorer(cfg)
-				apart.lives.all.apart, apart.offices.all.apart = true, true
-				merged += walkTwice(t, random, met.explorer, apart)
+			for _, n := range append(slices.Clone(found), *seed) {
+				random := rand.New(rand.NewSource(n))
+				merged := 0
+				for range 20 {
+					apart := newExplorer(cfg)
+					apart.lives.all.apart, apart.offices.all.apart = true, true
+					merged += walkTwice(t, random, met.explorer, apart)
+				}
+				require.NotZero(t, merged, "the walks of seed %d met nothing that stood for something else", n)
 			}
-			require.NotZero(t, merged, "the walk met nothing that stood for something else")
 		})
 	}
 }

@@ -88,8 +88,17 @@ func (f *office) look(m *machine) {
 	}
 }
 
+// intern keeps an office as its identity says it is. One that kept more would
+// stand for others with its own past: the batch numbers in that may be higher
+// than theirs, and what it proposed for one of them would come true later. Where
+// all are kept apart, each keeps what it has.
 func (o *offices) intern(f *office) uint32 {
-	return o.all.intern(o.identity(f), func() *office { return f })
+	return o.all.intern(o.identity(f), func() *office {
+		if !o.all.apart {
+			f.strip()
+		}
+		return f
+	})
 }
 
 // identity returns the identity of an office.
