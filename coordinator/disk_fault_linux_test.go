@@ -185,7 +185,11 @@ func (f *faults) judge(t *testing.T, r errandResult, fault kerneltest.Fault) boo
 		require.NotContains(t, r.said, "fatal error", why)
 	case done.refused != "":
 		f.refused++
-		require.Contains(t, done.refused, fault.With.Error(), why)
+		cause := fault.With.Error()
+		if filepath.Base(failed[0].Path) == "LOCK" {
+			cause = "the engine does not say which" // it keeps what failed to itself
+		}
+		require.Contains(t, done.refused, cause, why)
 		require.Contains(t, done.refused, "/root", "%s: the error names no file: %s", why, done.refused)
 	default:
 		f.passed++

@@ -21,6 +21,9 @@ func TestS10AWaiterWhoseNodeIsNotHeardIsNotGranted(t *testing.T) {
 	awaitLine(t, c, c.Node(1), "key", 1)
 	next := ask(t, c.Node(3), "key", coordinator.WithTTL(longer))
 	awaitLine(t, c, c.Node(1), "key", 2)
+	// Its node has to know of its place: one that has no answer waits on.
+	awaitLine(t, c, c.Node(2), "key", 2)
+	resolve(t, c.Node(2), "key", "nothing")
 
 	c.Isolate(2)
 	advance(c, long, 2)

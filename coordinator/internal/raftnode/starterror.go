@@ -22,7 +22,7 @@ var reasons = []struct {
 	{"logdb type changed", ErrLogStore, "the directory was written by another version"},
 	{"incompatible LogDB data format", ErrLogStore, "the directory was written by another version"},
 	{"using new LogDB on existing Raft Log", ErrLogStore, "the directory was written by another version"},
-	{"failed to lock data directory", ErrLocked, "another process uses the directory"},
+	{"failed to lock data directory", ErrLocked, "another process uses the directory, or its lock file can't be made: the engine does not say which"},
 	{"hard setting changed", ErrEngineSettings, "the directory was written by another version"},
 	{"hard.go settings changed", ErrEngineSettings, "the directory was written by another version"},
 	{"DefaultNodeRegistryEnabled changed", ErrEngineSettings, "the directory was written by another program"},
