@@ -143,8 +143,9 @@ type errand struct {
 
 // Notes, with the group and the state's dump.
 const (
-	sentNote  = "sent to"
-	stateNote = "state of"
+	sentNote      = "sent to"
+	announcedNote = "announced in"
+	stateNote     = "state of"
 )
 
 // do sends commands of a node, and notes the state of the group before anything
@@ -190,7 +191,7 @@ func (e *errand) run(p *peer, rounds int) {
 func (e *errand) swept(p *peer) {
 	e.t.Helper()
 	for group := statemachine.GroupID(1); group <= powerGroups; group++ {
-		e.watch.Note("%s %d", sentNote, group)
+		e.watch.Note("%s %d", announcedNote, group)
 		p.send(group)
 		before := fmt.Sprintf(" %d.%d.", p.id, p.incarnation-1)
 		deadline := time.Now().Add(patience)
@@ -209,16 +210,19 @@ func comparable(dump string) string { return appliedIn.ReplaceAllString(dump, ""
 
 // states returns the states of a group that may be found at this moment: the
 // last one noted, and the next if something was sent since; and the rest of
-// the journal knows what that led to.
+// the journal knows what that led to. A new incarnation is announced in one entry,
+// and what the earlier one left is swept in another.
 func (r *recording) states(group statemachine.GroupID) (may []string) {
 	r.t.Helper()
 	state, sent := fmt.Sprintf("%s %d\n", stateNote, group), fmt.Sprintf("%s %d", sentNote, group)
-	last, open := "", false
+	announced := fmt.Sprintf("%s %d", announcedNote, group)
+	last, open, sweeps := "", false, false
 	for _, note := range r.notes {
 		if dump, ok := strings.CutPrefix(note, state); ok {
-			last, open = dump, false
+			last, open, sweeps = dump, false, false
 		}
-		open = open || note == sent
+		sweeps = sweeps || note == announced
+		open = open || note == sent || note == announced
 	}
 	may = append(may, last)
 	if !open {
@@ -232,11 +236,17 @@ func (r *recording) states(group statemachine.GroupID) (may []string) {
 			continue
 		}
 		if dump, ok := strings.CutPrefix(r.journal[at].To, state); ok {
+			if sweeps {
+				may = append(may, presence.ReplaceAllString(last, presence.FindString(dump)))
+			}
 			return append(may, dump)
 		}
 	}
 	return may
 }
+
+// presence is the line of the only node.
+var presence = regexp.MustCompile(`(?m)^presence .*$`)
 
 // restarted starts nodes on what was left, checks that every acknowledged change
 // is there, once, and that they go on.
