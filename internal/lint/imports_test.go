@@ -44,7 +44,7 @@ func TestDirection(t *testing.T) {
 		{"TheMachineMayImportToken", []string{"statemachine/view.go", importing(Module + "/token")}, nil},
 		{"TransportMayNotImportCoordinator", []string{"transport/link.go", importing(Module + "/coordinator/internal/clock")},
 			[]string{"link.go:3: imports"}},
-		{"EveryLayerMayImportInternalAtTheRoot", []string{"token/token_test.go", importing(Module + "/internal/seedtest")}, nil},
+		{"EveryLayerMayImportInternalAtTheRoot", []string{"token/token_test.go", importing(Module + "/internal/pebbletest")}, nil},
 		{"DotImportsAreRefused", []string{"coordinator/open.go", "package p\n\nimport . \"time\"\n"},
 			[]string{"open.go:3: imports time with a dot"}},
 	})
@@ -80,6 +80,8 @@ func TestTestCode(t *testing.T) {
 		{"AKitByNameIsNoneInPublic", []string{"token/guardtest/kit.go", importing(testify)}, []string{"kit.go:3: imports"}},
 		{"ProgramsMayNotImportAKit", []string{"examples/quickstart/main.go", importing(Module + "/coordinator/locktest")},
 			[]string{"main.go:3: imports the test kit"}},
+		{"NorTheKitOfAllStores", []string{"token/pebblefence/store.go", importing(Module + "/internal/pebbletest")},
+			[]string{"store.go:3: imports the test kit"}},
 		{"AKitMayImportAKit", []string{"coordinator/locktest/cluster.go", importing(Module + "/transport/transporttest")}, nil},
 	})
 }

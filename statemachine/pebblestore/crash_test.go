@@ -13,6 +13,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/internal/pebbletest"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -32,10 +33,10 @@ func newRand(t *testing.T, round int) *rand.Rand {
 }
 
 // openCrash opens what a crash has left.
-func openCrash(t *testing.T, crash crash) *Store {
+func openCrash(t *testing.T, crash pebbletest.Crash) *Store {
 	t.Helper()
-	s, err := open(testDir, Options{FS: crash.fs}, smallMemTable)
-	require.NoError(t, err, "after a crash at %s", crash.at)
+	s, err := open(testDir, Options{FS: crash.FS}, smallMemTable)
+	require.NoError(t, err, "after a crash at %s", crash.At)
 	return s
 }
 
@@ -143,31 +144,31 @@ func (h history) after(n int) []map[string]string {
 func TestACrashLeavesAPrefixOfTheCommits(t *testing.T) {
 	for round := range max(1, *roundsFlag/sample) {
 		rng := newRand(t, round)
-		cam := newCamera(rng)
-		cam.only(func(int) bool { return cam.rng.IntN(12*sample) == 0 })
+		cam, dice := pebbletest.NewCamera(testDir, rng), rand.New(rand.NewPCG(rng.Uint64(), 0))
+		cam.Only(func(int) bool { return dice.IntN(12*sample) == 0 })
 		s, err := open(testDir, Options{FS: cam}, smallMemTable)
 		require.NoError(t, err)
 
 		h := newHistory(rng, 3, 300)
 		for n, c := range h.commits {
 			image := imageOf(t, s, uint64(c.replica), 1)
-			cam.begun.Store(int64(n + 1))
+			cam.Begun.Store(int64(n + 1))
 			commit(t, image, c.records...)
 			if rng.IntN(25) == 0 {
-				cam.now(fmt.Sprintf("commit %d", n+1))
+				cam.Now(fmt.Sprintf("commit %d", n+1))
 			}
 			if rng.IntN(40) == 0 {
 				require.NoError(t, s.Flush())
-				cam.durable.Store(int64(n + 1))
-				cam.now(fmt.Sprintf("flush after commit %d", n+1))
+				cam.Durable.Store(int64(n + 1))
+				cam.Now(fmt.Sprintf("flush after commit %d", n+1))
 			}
 		}
 		require.NoError(t, s.Close())
-		cam.durable.Store(int64(len(h.commits)))
-		cam.now("close")
+		cam.Durable.Store(int64(len(h.commits)))
+		cam.Now("close")
 
 		partial, lost := 0, 0
-		cam.each(t, func(t *testing.T, crash crash) {
+		cam.Each(t, func(crash pebbletest.Crash) {
 			s := openCrash(t, crash)
 			defer func() { require.NoError(t, s.Close()) }()
 			got := make([]map[string]string, h.replicas)
@@ -178,13 +179,13 @@ func TestACrashLeavesAPrefixOfTheCommits(t *testing.T) {
 				_, _ = fmt.Sscan(got[i]["n"], &n)
 				prefix = max(prefix, n)
 			}
-			require.GreaterOrEqual(t, prefix, crash.low, "crash at %s: durable commits are lost", crash.at)
-			require.LessOrEqual(t, prefix, crash.high, crash.at)
-			require.True(t, equalStates(h.after(prefix), got), "crash at %s: not the state after commit %d", crash.at, prefix)
-			if prefix > crash.low && prefix < crash.high {
+			require.GreaterOrEqual(t, prefix, crash.Low, "crash at %s: durable commits are lost", crash.At)
+			require.LessOrEqual(t, prefix, crash.High, crash.At)
+			require.True(t, equalStates(h.after(prefix), got), "crash at %s: not the state after commit %d", crash.At, prefix)
+			if prefix > crash.Low && prefix < crash.High {
 				partial++
 			}
-			if prefix < crash.high {
+			if prefix < crash.High {
 				lost++
 			}
 		})
@@ -222,7 +223,7 @@ func TestACrashDuringRecoverLeavesOneWholeImage(t *testing.T) {
 		{"OfAStreamThatIsCut", good[:len(good)*2/3], false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			cam := newCamera(rng)
+			cam := pebbletest.NewCamera(testDir, rng)
 			s, err := open(testDir, Options{FS: cam}, smallMemTable)
 			require.NoError(t, err)
 			image, other := imageOf(t, s, 1, 1), imageOf(t, s, 1, 2)
@@ -234,35 +235,35 @@ func TestACrashDuringRecoverLeavesOneWholeImage(t *testing.T) {
 			commit(t, image, set("old", "1"))
 			old = append(old, contents(t, image))
 
-			cam.only(every(1 + sample/4))
+			cam.Only(pebbletest.Every(1 + sample/4))
 			err = image.Recover(bytes.NewReader(c.data), nil)
 			require.Equal(t, c.succeed, err == nil, "%v", err)
 			onlyNamed(t, s, "Recover")
 			if c.succeed {
-				cam.durable.Store(1)
+				cam.Durable.Store(1)
 			}
-			cam.now("after Recover")
+			cam.Now("after Recover")
 			require.NoError(t, s.Flush())
-			cam.now("after the flush that follows")
+			cam.Now("after the flush that follows")
 			require.NoError(t, s.Close())
-			require.Greater(t, cam.pictures(), 20/sample)
+			require.Greater(t, cam.Pictures(), 20/sample)
 
 			olds, news := 0, 0
-			cam.each(t, func(t *testing.T, crash crash) {
+			cam.Each(t, func(crash pebbletest.Crash) {
 				s := openCrash(t, crash)
 				defer func() { require.NoError(t, s.Close()) }()
-				onlyNamed(t, s, crash.at)
+				onlyNamed(t, s, crash.At)
 				got := contents(t, imageOf(t, s, 1, 1))
 				require.Equal(t, map[string]string{"other": "1"}, contents(t, imageOf(t, s, 1, 2)))
 				switch fmt.Sprint(got) {
 				case fmt.Sprint(want):
 					news++
-					require.True(t, c.succeed, crash.at)
+					require.True(t, c.succeed, crash.At)
 				case fmt.Sprint(old[0]), fmt.Sprint(old[1]):
 					olds++
-					require.Zero(t, crash.low, "crash at %s: Recover returned nil and the old image is back", crash.at)
+					require.Zero(t, crash.Low, "crash at %s: Recover returned nil and the old image is back", crash.At)
 				default:
-					t.Fatalf("crash at %s: neither the old nor the new image, but %d records", crash.at, len(got))
+					t.Fatalf("crash at %s: neither the old nor the new image, but %d records", crash.At, len(got))
 				}
 				// The store goes on from there.
 				image := imageOf(t, s, 1, 1)
@@ -278,7 +279,7 @@ func TestACrashDuringRecoverLeavesOneWholeImage(t *testing.T) {
 // TestACrashDuringRemoveLeavesTheImageOrTheMark: a crash at every operation.
 func TestACrashDuringRemoveLeavesTheImageOrTheMark(t *testing.T) {
 	rng := newRand(t, 0)
-	cam := newCamera(rng)
+	cam := pebbletest.NewCamera(testDir, rng)
 	s, err := open(testDir, Options{FS: cam}, smallMemTable)
 	require.NoError(t, err)
 	image, other := imageOf(t, s, 1, 1), imageOf(t, s, 1, 2)
@@ -289,13 +290,13 @@ func TestACrashDuringRemoveLeavesTheImageOrTheMark(t *testing.T) {
 	require.NoError(t, s.Flush())
 	old := contents(t, image)
 
-	cam.only(every(1))
+	cam.Only(pebbletest.Every(1))
 	require.NoError(t, image.Remove())
 	require.NoError(t, image.Remove(), "twice is allowed")
-	require.Greater(t, cam.pictures(), 10)
-	cam.durable.Store(1)
-	cam.now("after Remove")
-	synced := cam.mem.CrashClone(vfs.CrashCloneCfg{})
+	require.Greater(t, cam.Pictures(), 10)
+	cam.Durable.Store(1)
+	cam.Now("after Remove")
+	synced := cam.Synced()
 	require.Empty(t, rawDiskKeys(t, synced, replicaKey(kindRecord, image.id)), "Remove returned before the disk was clear")
 	require.ErrorIs(t, image.Commit([]statemachine.Record{set("a", "1")}), ErrRemoved)
 	require.ErrorIs(t, image.Recover(bytes.NewReader(nil), nil), ErrRemoved)
@@ -307,20 +308,20 @@ func TestACrashDuringRemoveLeavesTheImageOrTheMark(t *testing.T) {
 	require.NoError(t, s.Close())
 
 	kept, removed := 0, 0
-	cam.each(t, func(t *testing.T, crash crash) {
+	cam.Each(t, func(crash pebbletest.Crash) {
 		for range 2 { // what the first Open resumed, the second finds done
 			s := openCrash(t, crash)
-			onlyNamed(t, s, crash.at)
+			onlyNamed(t, s, crash.At)
 			require.Equal(t, map[string]string{"other": "1"}, contents(t, imageOf(t, s, 1, 2)))
 			image, err := s.Image(1, 1)
 			switch {
 			case err == nil:
 				kept++
-				require.Equal(t, old, contents(t, image), crash.at)
-				require.Zero(t, crash.low, "crash at %s: Remove returned nil and the image is back", crash.at)
+				require.Equal(t, old, contents(t, image), crash.At)
+				require.Zero(t, crash.Low, "crash at %s: Remove returned nil and the image is back", crash.At)
 			default:
 				removed++
-				require.True(t, errors.Is(err, ErrRemoved), "crash at %s: %v", crash.at, err)
+				require.True(t, errors.Is(err, ErrRemoved), "crash at %s: %v", crash.At, err)
 			}
 			require.NoError(t, s.Close())
 		}
@@ -334,16 +335,16 @@ func TestACrashDuringRemoveLeavesTheImageOrTheMark(t *testing.T) {
 func TestACrashDuringOpenIsRepairedByTheNext(t *testing.T) {
 	rng := newRand(t, 0)
 	t.Run("OfANewDirectory", func(t *testing.T) {
-		cam := newCamera(rng)
+		cam := pebbletest.NewCamera(testDir, rng)
 		s, err := open(testDir, Options{FS: cam}, smallMemTable)
 		require.NoError(t, err)
-		cam.now("after Open")
-		synced := cam.mem.CrashClone(vfs.CrashCloneCfg{})
+		cam.Now("after Open")
+		synced := cam.Synced()
 		require.Len(t, rawDiskKeys(t, synced, []byte{kindFormat}), 1, "Open returned before the format was on disk")
 		require.NoError(t, s.Close())
-		cam.each(t, func(t *testing.T, crash crash) {
+		cam.Each(t, func(crash pebbletest.Crash) {
 			s := openCrash(t, crash)
-			require.Equal(t, [][]byte{{kindFormat}}, rawKeys(t, s), crash.at)
+			require.Equal(t, [][]byte{{kindFormat}}, rawKeys(t, s), crash.At)
 			commit(t, imageOf(t, s, 1, 1), set("a", "1"))
 			require.NoError(t, s.Close())
 			s = openCrash(t, crash)
@@ -352,18 +353,18 @@ func TestACrashDuringOpenIsRepairedByTheNext(t *testing.T) {
 		})
 	})
 	t.Run("OfADirectoryWithMuchToCleanUp", func(t *testing.T) {
-		cam := newCamera(rng)
+		cam := pebbletest.NewCamera(testDir, rng)
 		leaveBehind(t, testDir, cam, rng)
-		cam.only(every(1))
+		cam.Only(pebbletest.Every(1))
 		s, err := open(testDir, Options{FS: cam}, smallMemTable)
 		require.NoError(t, err)
-		cam.now("after Open")
-		synced := cam.mem.CrashClone(vfs.CrashCloneCfg{})
+		cam.Now("after Open")
+		synced := cam.Synced()
 		require.Empty(t, rawDiskKeys(t, synced, replicaKey(kindRecord, replicaID{9, 9})), "Open returned before the disk was clear")
 		require.NoError(t, s.Close())
-		cam.each(t, func(t *testing.T, crash crash) {
+		cam.Each(t, func(crash pebbletest.Crash) {
 			s := openCrash(t, crash)
-			cleanedUp(t, s, crash.at)
+			cleanedUp(t, s, crash.At)
 			require.NoError(t, s.Close())
 		})
 	})

@@ -1,24 +1,21 @@
 package pebblestore
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/internal/pebbletest"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -165,28 +162,6 @@ func newStream(t *testing.T) []byte {
 	return out.Bytes()
 }
 
-// fault fails the n-th operation after arm, or all from there on.
-type fault struct {
-	n     int64
-	ever  bool
-	armed atomic.Bool
-	count atomic.Int64
-	hit   atomic.Bool
-}
-
-func (f *fault) MaybeError(errorfs.Op) error {
-	if !f.armed.Load() {
-		return nil
-	}
-	if count := f.count.Add(1); count == f.n || f.ever && count > f.n {
-		f.hit.Store(true)
-		return syscall.EIO
-	}
-	return nil
-}
-
-func (f *fault) String() string { return fmt.Sprintf("fault %d", f.n) }
-
 // TestEveryFault fails every file-system operation of every step (under the race
 // detector a sample of them), once each time and from there on each time. The engine ends the process when it no longer
 // knows what is on disk, in a goroutine of its own, so the steps run in children
@@ -198,7 +173,7 @@ func TestEveryFault(t *testing.T) {
 		return
 	}
 	for name, c := range faultCases {
-		for _, mode := range []string{"once", "ever"} {
+		for _, mode := range []string{pebbletest.Once, pebbletest.Ever} {
 			t.Run(name+"/"+mode, func(t *testing.T) {
 				t.Parallel()
 				root := t.TempDir()
@@ -237,26 +212,18 @@ type faultReport struct {
 // ended it by design. Any other end fails the test.
 func faultRun(t *testing.T, name, mode string, first int, root string) (report faultReport, done bool) {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-test.run=^TestEveryFault$", "-test.timeout=2m")
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %s", faultChildEnv, name, mode, first, root))
-	out, err := child.CombinedOutput()
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+	child := pebbletest.Child{Variable: faultChildEnv, Args: fmt.Sprintf("%s %s %d %s", name, mode, first, root)}
+	lines, ended := child.Run(t)
+	for _, line := range lines {
 		var n int
-		if _, err := fmt.Sscanf(lines.Text(), "fault %d", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "fault %d", &n); err == nil {
 			report.last = n
 		}
-		if lines.Text() == "refused" {
+		if line == "refused" {
 			report.refused++
 		}
 	}
-	if err == nil {
-		return report, true
-	}
-	require.Contains(t, string(out), "panic: ", "fault %d", report.last)
-	require.Contains(t, string(out), syscall.EIO.Error(), "fault %d: a panic that is not by design", report.last)
-	require.NotContains(t, string(out), "runtime error", "fault %d", report.last)
-	require.NotContains(t, string(out), "test timed out", "fault %d", report.last)
-	return report, false
+	return report, !ended
 }
 
 // faultChild runs one step with one fault after the other until one is not
@@ -274,17 +241,17 @@ func faultChild(t *testing.T, args string) {
 		if _, err := os.Stat(faultBase(root)); err == nil {
 			require.NoError(t, os.CopyFS(work, os.DirFS(faultBase(root))))
 		}
-		injected := &fault{n: int64(n), ever: mode == "ever"}
-		fs := errorfs.Wrap(vfs.Default, injected)
+		injected := pebbletest.NewFault(n, mode)
+		fs := injected.On(vfs.Default)
 		err := c.step(t, func() (*Store, error) {
 			return open(work, Options{FS: fs}, faultMemTable)
-		}, func() { injected.armed.Store(true) })
+		}, injected.Arm)
 		if err != nil {
 			require.ErrorIs(t, err, syscall.EIO)
 			fmt.Println("refused")
 		}
 		checkFault(t, c, root, err)
-		if !injected.hit.Load() {
+		if !injected.Hit() {
 			require.NoError(t, err)
 			return
 		}

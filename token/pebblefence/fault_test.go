@@ -1,49 +1,23 @@
 package pebblefence
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/internal/pebbletest"
 	"github.com/palisade-go/palisade/token"
 )
 
 // faultChildEnv makes the test binary a child of TestEveryFault. Its value is
 // "mode first directory".
 const faultChildEnv = "PEBBLEFENCE_TEST_FAULT"
-
-// fault fails the n-th operation after arm, or all from there on.
-type fault struct {
-	n     int64
-	ever  bool
-	armed atomic.Bool
-	count atomic.Int64
-	hit   atomic.Bool
-}
-
-func (f *fault) MaybeError(errorfs.Op) error {
-	if !f.armed.Load() {
-		return nil
-	}
-	if count := f.count.Add(1); count == f.n || f.ever && count > f.n {
-		f.hit.Store(true)
-		return syscall.EIO
-	}
-	return nil
-}
-
-func (f *fault) String() string { return fmt.Sprintf("fault %d", f.n) }
 
 // TestEveryFault fails every operation of the file system in New and in each
 // step (under the race detector a sample of them), once and from there on. The engine ends the process when its log can't
@@ -54,7 +28,7 @@ func TestEveryFault(t *testing.T) {
 		faultChild(t, child)
 		return
 	}
-	for _, mode := range []string{"once", "ever"} {
+	for _, mode := range []string{pebbletest.Once, pebbletest.Ever} {
 		t.Run(mode, func(t *testing.T) {
 			root := t.TempDir()
 			all := states(t)
@@ -81,31 +55,26 @@ func TestEveryFault(t *testing.T) {
 // ended it, with the fault and the steps of it.
 func faultRun(t *testing.T, mode string, first int, root string) (last, low, high int, done bool) {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-test.run=^TestEveryFault$", "-test.timeout=2m")
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %s", faultChildEnv, mode, first, root))
-	out, err := child.CombinedOutput()
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+	child := pebbletest.Child{
+		Variable: faultChildEnv, Args: fmt.Sprintf("%s %d %s", mode, first, root),
+		// A log that can't be rotated ends the process in the engine without a word:
+		// it panics between giving back a lock and taking it again.
+		OrElse: "DB).rotateWAL",
+	}
+	lines, ended := child.Run(t)
+	for _, line := range lines {
 		var n int
-		if _, err := fmt.Sscanf(lines.Text(), "fault %d", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "fault %d", &n); err == nil {
 			last, low, high = n, 0, 0
 		}
-		if _, err := fmt.Sscanf(lines.Text(), "begun %d", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "begun %d", &n); err == nil {
 			high = n
 		}
-		if _, err := fmt.Sscanf(lines.Text(), "done %d", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "done %d", &n); err == nil {
 			low = n
 		}
 	}
-	if err == nil {
-		return last, low, high, true
-	}
-	require.Contains(t, string(out), "panic: ", "fault %d", last)
-	// A log that can't be rotated ends the process in the engine without a word:
-	// it panics between giving back a lock and taking it again.
-	require.Regexp(t, syscall.EIO.Error()+`|DB\)\.rotateWAL`, string(out), "fault %d: an end that is not by design", last)
-	require.NotContains(t, string(out), "runtime error", "fault %d", last)
-	require.NotContains(t, string(out), "test timed out", "fault %d", last)
-	return last, low, high, false
+	return last, low, high, !ended
 }
 
 // faultChild does the steps with one fault after the other until one is not
@@ -119,9 +88,9 @@ func faultChild(t *testing.T, args string) {
 	for n := first; ; n += sample {
 		fmt.Printf("fault %d\n", n)
 		require.NoError(t, os.RemoveAll(filepath.Join(root, "work")))
-		injected := &fault{n: int64(n), ever: mode == "ever"}
+		injected := pebbletest.NewFault(n, mode)
 		low, high, err := faultSteps(t, root, injected)
-		if !injected.hit.Load() {
+		if !injected.Hit() {
 			require.NoError(t, err)
 			require.Equal(t, len(all)-1, low)
 			return
@@ -136,12 +105,12 @@ func faultChild(t *testing.T, args string) {
 	}
 }
 
-func faultSteps(t *testing.T, root string, injected *fault) (low, high int, err error) {
-	db, err := openSmall(filepath.Join(root, "work"), errorfs.Wrap(vfs.Default, injected))
+func faultSteps(t *testing.T, root string, injected *pebbletest.Fault) (low, high int, err error) {
+	db, err := openSmall(filepath.Join(root, "work"), injected.On(vfs.Default))
 	require.NoError(t, err)
-	injected.armed.Store(true)
+	injected.Arm()
 	defer func() {
-		injected.armed.Store(false)
+		injected.Disarm()
 		// A close that fails after a fault is the engine's; what is on disk
 		// counts.
 		if closeErr := db.Close(); closeErr != nil && !errors.Is(closeErr, syscall.EIO) {

@@ -3,52 +3,54 @@ package raftlog
 import (
 	"testing"
 
-	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/lni/dragonboat/v4/raftpb"
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/internal/pebbletest"
 )
 
 // TestACrashLeavesWhatWasAcknowledged is invariant 1: whatever the moment, there
 // is a prefix of the operations, with every one that was synced.
 func TestACrashLeavesWhatWasAcknowledged(t *testing.T) {
 	rng := newRand(t)
-	cam := newCamera(rng)
+	cam := pebbletest.NewCamera(testStoreDir, rng)
+	cam.Only(pebbletest.Every(2 * sample))
 	s, err := open(testDir, Options{FS: cam}, smallMemTable)
 	require.NoError(t, err)
 
 	h := newHistory(rng, 250, 2000)
 	pictures, lost, kept, unsynced := 0, 0, 0, 0
 	look := func() {
-		cam.each(t, func(crash crash) {
+		cam.Each(t, func(crash pebbletest.Crash) {
 			pictures++
-			s, err := open(testDir, Options{FS: crash.fs}, smallMemTable)
-			require.NoError(t, err, crash.at)
-			n := h.find(t, s, crash.low, crash.high, crash.at)
-			if n < crash.high {
+			s, err := open(testDir, Options{FS: crash.FS}, smallMemTable)
+			require.NoError(t, err, crash.At)
+			n := h.find(t, s, crash.Low, crash.High, crash.At)
+			if n < crash.High {
 				lost++
 			}
-			if n > crash.low {
+			if n > crash.Low {
 				kept++
 			}
 			goesOn(t, s)
-			require.NoError(t, s.Close(), crash.at)
+			require.NoError(t, s.Close(), crash.At)
 		})
 	}
 	for n, op := range h.ops {
-		cam.begun.Store(int64(n + 1))
+		cam.Begun.Store(int64(n + 1))
 		require.NoError(t, op.call(s), op.name)
 		if op.synced {
-			cam.durable.Store(int64(n + 1))
+			cam.Durable.Store(int64(n + 1))
 		} else {
 			unsynced++
-			cam.now("after " + op.name)
+			cam.Now("after " + op.name)
 		}
 		look()
 	}
 	rotations := s.db.Metrics().Flush.Count
 	require.NoError(t, s.Close())
-	cam.durable.Store(int64(len(h.ops)))
-	cam.now("after Close")
+	cam.Durable.Store(int64(len(h.ops)))
+	cam.Now("after Close")
 	look()
 
 	t.Logf("%d crashes, %d lost something, %d kept what was not acknowledged; %d unsynced operations, %d flushes", pictures, lost, kept, unsynced, rotations)
@@ -79,12 +81,11 @@ func goesOn(t *testing.T, s *Store) {
 // TestACrashDuringOpenIsRepairedByTheNext: the first Open of a directory, with a
 // crash at every operation.
 func TestACrashDuringOpenIsRepairedByTheNext(t *testing.T) {
-	cam := newCamera(newRand(t))
-	cam.every = 1
+	cam := pebbletest.NewCamera(testStoreDir, newRand(t))
 	s, err := open(testDir, Options{FS: cam}, smallMemTable)
 	require.NoError(t, err)
-	cam.now("after Open")
-	synced := cam.mem.CrashClone(vfs.CrashCloneCfg{})
+	cam.Now("after Open")
+	synced := cam.Synced()
 	require.NoError(t, s.Close())
 
 	born := openAt(t, synced)
@@ -93,17 +94,17 @@ func TestACrashDuringOpenIsRepairedByTheNext(t *testing.T) {
 	require.Equal(t, []byte{spaceFormat}, key, "Open returned before the format was on disk")
 
 	pictures := 0
-	cam.each(t, func(crash crash) {
+	cam.Each(t, func(crash pebbletest.Crash) {
 		pictures++
-		s, err := open(testDir, Options{FS: crash.fs}, smallMemTable)
-		require.NoError(t, err, crash.at)
+		s, err := open(testDir, Options{FS: crash.FS}, smallMemTable)
+		require.NoError(t, err, crash.At)
 		require.NoError(t, s.SaveBootstrapInfo(1, 1, raftpb.Bootstrap{Join: true}))
 		require.NoError(t, s.Close())
-		s, err = open(testDir, Options{FS: crash.fs}, smallMemTable)
-		require.NoError(t, err, crash.at)
+		s, err = open(testDir, Options{FS: crash.FS}, smallMemTable)
+		require.NoError(t, err, crash.At)
 		list, err := s.ListNodeInfo()
 		require.NoError(t, err)
-		require.Len(t, list, 1, crash.at)
+		require.Len(t, list, 1, crash.At)
 		require.NoError(t, s.Close())
 	})
 	require.Greater(t, pictures, 20)

@@ -1,22 +1,19 @@
 package raftlog
 
 import (
-	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"sync/atomic"
 	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/lni/dragonboat/v4/raftpb"
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/internal/pebbletest"
 )
 
 // faultChildEnv makes the test binary a child of TestEveryFault. Its value is
@@ -37,24 +34,6 @@ func faultHistory(seed uint64) history {
 // stride is how far apart the faults are that are tried.
 func stride() int { return max(1, *strideFlag) * sample }
 
-// fault fails the n-th file operation, or all from there on.
-type fault struct {
-	n     int64
-	ever  bool
-	count atomic.Int64
-	hit   atomic.Bool
-}
-
-func (f *fault) MaybeError(errorfs.Op) error {
-	if count := f.count.Add(1); count == f.n || f.ever && count > f.n {
-		f.hit.Store(true)
-		return syscall.EIO
-	}
-	return nil
-}
-
-func (f *fault) String() string { return fmt.Sprintf("fault %d", f.n) }
-
 // TestEveryFault fails every file operation of an open and forty operations (one
 // in -stride of them, and less under the race detector), once each time and from
 // there on each time. Pebble ends the process when it no longer knows what is on disk, in a
@@ -66,7 +45,7 @@ func TestEveryFault(t *testing.T) {
 		return
 	}
 	seed := newRand(t).Uint64()
-	for _, mode := range []string{"once", "ever"} {
+	for _, mode := range []string{pebbletest.Once, pebbletest.Ever} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			w := faultWork(t.TempDir())
@@ -148,28 +127,21 @@ type faultReport struct {
 // ended it by design. Any other end fails the test.
 func faultRun(t *testing.T, mode string, first int, seed uint64, w faultWork) (report faultReport, done bool) {
 	t.Helper()
-	child := exec.Command(os.Args[0], "-test.run=^TestEveryFault$", "-test.timeout=2m", fmt.Sprintf("-stride=%d", *strideFlag))
-	child.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %s", faultChildEnv, mode, first, seed, w))
-	out, err := child.CombinedOutput()
-	for lines := bufio.NewScanner(bytes.NewReader(out)); lines.Scan(); {
+	child := pebbletest.Child{
+		Variable: faultChildEnv, Args: fmt.Sprintf("%s %d %d %s", mode, first, seed, w),
+		Flags: []string{fmt.Sprintf("-stride=%d", *strideFlag)},
+	}
+	lines, ended := child.Run(t)
+	for _, line := range lines {
 		var n int
-		if _, err := fmt.Sscanf(lines.Text(), "fault %d", &n); err == nil {
+		if _, err := fmt.Sscanf(line, "fault %d", &n); err == nil {
 			report.last = n
 		}
-		if lines.Text() == "refused" {
+		if line == "refused" {
 			report.refused++
 		}
 	}
-	if err == nil {
-		return report, true
-	}
-	require.Contains(t, string(out), "panic: ", "fault %d", report.last)
-	require.Contains(t, string(out), syscall.EIO.Error(), "fault %d: a panic that is not by design", report.last)
-	require.NotContains(t, string(out), "runtime error", "fault %d", report.last)
-	require.NotContains(t, string(out), "fatal error", "fault %d", report.last)
-	require.NotContains(t, string(out), "test timed out", "fault %d", report.last)
-	require.NotContains(t, string(out), "--- FAIL", "fault %d", report.last)
-	return report, false
+	return report, !ended
 }
 
 // faultChild runs the operations with one fault after the other until one is not
@@ -186,14 +158,15 @@ func faultChild(t *testing.T, args string) {
 		fmt.Printf("fault %d\n", n)
 		require.NoError(t, os.RemoveAll(w.dir()))
 		require.NoError(t, os.CopyFS(w.dir(), os.DirFS(w.base())))
-		injected := &fault{n: int64(n), ever: mode == "ever"}
-		err := faultOperations(t, w, h, errorfs.Wrap(newUnsynced(), injected))
+		injected := pebbletest.NewFault(n, mode)
+		injected.Arm()
+		err := faultOperations(t, w, h, injected.On(newUnsynced()))
 		if err != nil {
 			require.ErrorIs(t, err, syscall.EIO)
 			fmt.Println("refused")
 		}
 		w.check(t, h)
-		if !injected.hit.Load() {
+		if !injected.Hit() {
 			require.NoError(t, err)
 			return
 		}

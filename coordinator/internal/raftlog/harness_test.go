@@ -29,7 +29,11 @@ func newRand(t *testing.T) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, 0))
 }
 
-const testDir = "/node"
+// testDir is the engine's directory, and testStoreDir that of the store in it.
+const (
+	testDir      = "/node"
+	testStoreDir = testDir + "/" + DirName
+)
 
 // smallMemTable makes pebble rotate its memtables and logs often.
 const smallMemTable = 64 << 10

@@ -9,6 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/lni/dragonboat/v4/raftpb"
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/internal/pebbletest"
 )
 
 // TestWorkersAtOnce: step workers with replicas of their own, and crashes while
@@ -69,7 +71,7 @@ func TestWorkersAtOnce(t *testing.T) {
 		mu.Lock()
 		high := begun
 		mu.Unlock()
-		if impossible(crashed) {
+		if pebbletest.Impossible(crashed, testStoreDir) {
 			continue
 		}
 		c, err := open(testDir, Options{FS: crashed}, smallMemTable)

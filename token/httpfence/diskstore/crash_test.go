@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/internal/pebbletest"
 	"github.com/palisade-go/palisade/token"
 	"github.com/palisade-go/palisade/token/httpfence"
 	"github.com/palisade-go/palisade/token/httpfence/internal/storetest"
@@ -108,13 +108,6 @@ func dump(s map[string]httpfence.Kept) []string {
 	return lines
 }
 
-// picture is what a disk may hold after the power failed at one moment.
-type picture struct {
-	fs        *vfs.MemFS
-	at        string
-	low, high int // saves that had returned before it, and that had begun after it
-}
-
 // TestACrashLeavesEachSaveWholeOrNotAtAll crashes before every operation that
 // changes the disk, with nothing and with a random part of what was not synced.
 func TestACrashLeavesEachSaveWholeOrNotAtAll(t *testing.T) {
@@ -123,57 +116,30 @@ func TestACrashLeavesEachSaveWholeOrNotAtAll(t *testing.T) {
 		seed = uint64(time.Now().UnixNano())
 	}
 	t.Logf("replay with: go test -run '^%s$' -seed=%d", t.Name(), seed)
-	mem := vfs.NewCrashableMem()
-	var begun, returned atomic.Int64
-	var mu sync.Mutex // the engine's goroutines write, too
-	var album []picture
-	rng := rand.New(rand.NewPCG(seed, 1))
-	shoot := func(at string) {
-		mu.Lock()
-		defer mu.Unlock()
-		for _, percent := range []int{0, rng.IntN(100)} {
-			low := int(returned.Load())
-			clone := mem.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: percent, RNG: rng})
-			what := fmt.Sprintf("%s, %d%% of what was not synced", at, percent)
-			album = append(album, picture{clone, what, low, int(begun.Load())})
-		}
-	}
-	var watching atomic.Bool
-	fs := errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
-		if watching.Load() && op.Kind.ReadOrWrite() == errorfs.OpIsWrite {
-			shoot(fmt.Sprintf("kind %d on %s", op.Kind, op.Path))
-		}
-		return nil
-	}))
-	s, err := Open(testDir, Config{OperationsMax: operationsMax, fs: fs})
+	cam := pebbletest.NewCamera(testDir, rand.New(rand.NewPCG(seed, 1)))
+	s, err := Open(testDir, Config{OperationsMax: operationsMax, fs: cam})
 	require.NoError(t, err)
-	watching.Store(true) // Open made its directory durable
+	cam.Only(pebbletest.Every(1)) // Open made its directory durable
 	for i, w := range workload() {
-		begun.Add(1)
+		cam.Begun.Add(1)
 		require.NoError(t, s.Save(context.Background(), w.resource, w.change), "save %d", i)
-		returned.Add(1)
-		shoot("after a save")
+		cam.Durable.Add(1)
+		cam.Now("after a save")
 	}
 	require.NoError(t, s.Close())
-	watching.Store(false)
 
-	seen := map[int]bool{}
-	for _, p := range album {
-		after := openCrashed(t, p)
-		seen[requireState(t, after, p.low, p.high, p.at)] = true
+	crashes, seen := 0, map[int]bool{}
+	cam.Each(t, func(crash pebbletest.Crash) {
+		crashes++
+		after, err := Open(testDir, Config{OperationsMax: operationsMax, fs: crash.FS})
+		require.NoError(t, err, crash.At)
+		seen[requireState(t, after, crash.Low, crash.High, crash.At)] = true
 		// It goes on from there.
 		require.NoError(t, after.Save(context.Background(), "resource-0", httpfence.Change{Highest: 100}))
 		require.NoError(t, after.Close())
-	}
+	})
 	require.Len(t, seen, len(workload())+1, "a crash after each save, and before the first")
-	require.Greater(t, len(album), 4*len(workload()))
-}
-
-func openCrashed(t *testing.T, p picture) *Store {
-	t.Helper()
-	s, err := Open(testDir, Config{OperationsMax: operationsMax, fs: p.fs})
-	require.NoError(t, err, "after a crash at %s", p.at)
-	return s
+	require.Greater(t, crashes, 4*len(workload()))
 }
 
 // TestEveryFailureOfTheDiskIsReportedAndNothingIsHalf fails the Nth operation of
