@@ -57,6 +57,7 @@ func (f *Fault) MaybeError(errorfs.Op) error {
 	return nil
 }
 
+// String implements errorfs.Injector.
 func (f *Fault) String() string { return fmt.Sprintf("fault %d", f.n) }
 
 // Child is a run of a test in a process of its own, in which it makes faults: pebble

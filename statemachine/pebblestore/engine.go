@@ -4,57 +4,39 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"runtime"
 	"strconv"
-	"strings"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/atomicfs"
+
+	"github.com/palisade-go/palisade/internal/pebbledb"
 )
 
 // Sizes of the engine. An image holds what is held and awaited now, so a store
 // is small: megabytes, with a high turnover.
 const (
-	memTableBytes     = 8 << 20
-	memTablesMax      = 4 // commits are held back while this many wait for the disk
-	blockCacheBytes   = 8 << 20
-	openFilesMax      = 128
-	manifestBytesMax  = 1 << 20
-	level0Files       = 8  // compact level 0 at this many files even if they do not overlap
-	level0Depth       = 4  // and at this many that do
-	level0DepthMax    = 24 // commits are held back
-	engineFormat      = pebble.FormatTableFormatV6
-	errLockedInOurOwn = "lock held by current process" // the engine has no value for it
+	memTableBytes    = 8 << 20
+	memTablesMax     = 4 // commits are held back while this many wait for the disk
+	blockCacheBytes  = 8 << 20
+	openFilesMax     = 128
+	manifestBytesMax = 1 << 20
+	level0Files      = 8  // compact level 0 at this many files even if they do not overlap
+	level0Depth      = 4  // and at this many that do
+	level0DepthMax   = 24 // commits are held back
+	engineFormat     = pebble.FormatTableFormatV6
 )
 
 // openEngine opens the database and turns what it can tell into typed errors.
-func openEngine(path string, opts *pebble.Options) (db *pebble.DB, err error) {
-	// When the disk fails under its Open the engine cleans up and panics, some-
-	// times through Fatalf. Nothing is lost at that point, so the caller gets an
-	// error instead. A fault of the program stays a panic.
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case runtime.Error:
-			panic(r)
-		case error:
-			db, err = nil, r
-		default:
-			panic(r)
-		}
-	}()
-	db, err = pebble.Open(path, opts)
+func openEngine(path string, opts *pebble.Options) (*pebble.DB, error) {
+	db, err := pebbledb.Open(path, opts)
 	switch {
-	case err == nil:
-		return db, nil
-	case isLocked(err):
+	case pebbledb.IsLocked(err):
 		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
 	case pebble.IsCorruptionError(err):
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	default:
-		return nil, err
+		return db, err
 	}
 }
 
@@ -113,11 +95,4 @@ func checkEngineFormat(fsys vfs.FS, path string) error {
 		return fmt.Errorf("%w: the engine's files have format %d, this binary knows format %d", ErrFormat, format, engineFormat)
 	}
 	return nil
-}
-
-// isLocked reports whether the engine could not lock the directory because it is
-// locked already.
-func isLocked(err error) bool {
-	// A bare EACCES is the answer of fcntl; opening a file wraps it in a path.
-	return errors.Is(err, syscall.EAGAIN) || err == syscall.EACCES || strings.Contains(err.Error(), errLockedInOurOwn)
 }

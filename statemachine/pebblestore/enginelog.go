@@ -5,6 +5,8 @@ import (
 	"log/slog"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/palisade-go/palisade/internal/pebbledb"
 )
 
 // engineLog is what the engine logs to.
@@ -26,24 +28,7 @@ func (l engineLog) Errorf(format string, args ...any) {
 // return, and a library must not call os.Exit as the engine's own logger does:
 // the panic carries an error that says what happened.
 func (l engineLog) Fatalf(format string, args ...any) {
-	err := &fatalError{dir: l.dir, message: fmt.Sprintf(format, args...)}
-	for _, arg := range args {
-		if cause, ok := arg.(error); ok {
-			err.cause = cause
-		}
-	}
-	l.log.Error("lock store can't go on", "dir", l.dir, "cause", err.message)
-	panic(err)
+	err := pebbledb.Fatal(format, args...)
+	l.log.Error("lock store can't go on", "dir", l.dir, "cause", err)
+	panic(fmt.Errorf("lock store %s can't go on: %w", l.dir, err))
 }
-
-// fatalError is what Fatalf panics with.
-type fatalError struct {
-	dir, message string
-	cause        error // nil if the engine named none
-}
-
-func (e *fatalError) Error() string {
-	return fmt.Sprintf("lock store %s can't go on: %s", e.dir, e.message)
-}
-
-func (e *fatalError) Unwrap() error { return e.cause }

@@ -1,15 +1,13 @@
 package raftlog
 
 import (
-	"errors"
 	"fmt"
-	"runtime"
-	"strings"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/palisade-go/palisade/internal/pebbledb"
 )
 
 // Sizes of the database. Memory is bounded by memTableBytes*memTablesMax for the
@@ -27,8 +25,6 @@ const (
 	level0Depth      = 4  // and at this many that do
 	level0DepthMax   = 24 // writers are held back
 	databaseFormat   = pebble.FormatTableFormatV6
-	// lockedByUs is part of an error for which pebble has no value.
-	lockedByUs = "lock held by current process"
 )
 
 // openDatabase opens the database.
@@ -66,38 +62,16 @@ func openDatabase(dir string, opts *pebble.Options, failure *failure) (*pebble.D
 }
 
 // tryOpen calls pebble's Open and turns what it can tell into typed errors.
-func tryOpen(dir string, opts *pebble.Options) (db *pebble.DB, err error) {
-	// When the disk fails under it, Open cleans up and panics, sometimes. Nothing
-	// is lost at that point, so the caller gets an error instead. A fault of the
-	// program stays a panic.
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case runtime.Error:
-			panic(r)
-		case error:
-			db, err = nil, r
-		default:
-			panic(r)
-		}
-	}()
-	db, err = pebble.Open(dir, opts)
+func tryOpen(dir string, opts *pebble.Options) (*pebble.DB, error) {
+	db, err := pebbledb.Open(dir, opts)
 	switch {
-	case err == nil:
-		return db, nil
-	case isLocked(err):
+	case pebbledb.IsLocked(err):
 		return nil, fmt.Errorf("%w: %w", ErrInUse, err)
 	case pebble.IsCorruptionError(err):
 		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
 	default:
-		return nil, err
+		return db, err
 	}
-}
-
-// isLocked reports whether the directory is locked already.
-func isLocked(err error) bool {
-	// A bare EACCES is the answer of fcntl; opening a file wraps it in a path.
-	return errors.Is(err, syscall.EAGAIN) || err == syscall.EACCES || strings.Contains(err.Error(), lockedByUs)
 }
 
 // databaseOptions says how pebble is to work. They are not written to disk as a
@@ -173,21 +147,5 @@ func (l databaseLog) Errorf(format string, args ...any) {
 // Fatalf is called when pebble no longer knows what is on disk. It must not
 // return, and a library must not call os.Exit as pebble's own logger does.
 func (l databaseLog) Fatalf(format string, args ...any) {
-	err := &fatalError{message: fmt.Sprintf(format, args...)}
-	for _, arg := range args {
-		if cause, ok := arg.(error); ok {
-			err.cause = cause
-		}
-	}
-	end(l.failure.ofBackground(err))
+	end(l.failure.ofBackground(pebbledb.Fatal(format, args...)))
 }
-
-// fatalError is what Fatalf was called with.
-type fatalError struct {
-	message string
-	cause   error // nil if pebble named none
-}
-
-func (e *fatalError) Error() string { return e.message }
-
-func (e *fatalError) Unwrap() error { return e.cause }
