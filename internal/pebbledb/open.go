@@ -1,5 +1,7 @@
-// Package pebbledb says in errors what pebble says otherwise: that a directory is
-// locked in a text, and that it can't go on in a panic or a call of Fatalf.
+// Package pebbledb is what all stores on pebble do alike. It says in errors what
+// pebble says otherwise: that a directory is locked in a text, and that it can't go
+// on in a panic or a call of Fatalf. And it keeps pebble from going on after a
+// failed sync of a directory.
 package pebbledb
 
 import (

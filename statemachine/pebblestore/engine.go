@@ -44,7 +44,7 @@ func openEngine(path string, opts *pebble.Options) (*pebble.DB, error) {
 // a contract: only engineFormat is.
 func engineOptions(fsys vfs.FS, failure *failure, memTable uint64) *pebble.Options {
 	opts := &pebble.Options{
-		FS:                 newEngineFS(fsys),
+		FS:                 pebbledb.NewFS(fsys),
 		Logger:             engineLog{dir: failure.dir, log: failure.log},
 		EventListener:      failure.listener(),
 		FormatMajorVersion: engineFormat,

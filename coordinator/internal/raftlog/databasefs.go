@@ -7,18 +7,22 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/palisade-go/palisade/internal/pebbledb"
 )
 
-// databaseFS is a file system for pebble that does three things more. It shows
-// every error in changing the disk to failure. It can give up pebble's lock. And it
-// hides how full the disk is: pebble asks in order to pace its deletions, which is
-// off, and would report a failure to find out as it reports a flush that failed.
+// databaseFS is a file system for pebble that does two things more. It shows every
+// error in changing the disk to failure, and it can give up pebble's lock.
 type databaseFS struct {
 	vfs.FS
 	failure *failure
 
 	mu   sync.Mutex
 	lock io.Closer // nil: not locked
+}
+
+func newDatabaseFS(fsys vfs.FS, failure *failure) *databaseFS {
+	return &databaseFS{FS: pebbledb.NewFS(fsys), failure: failure}
 }
 
 // change makes a change of the names on the disk.
@@ -91,11 +95,6 @@ func (d *databaseFS) MkdirAll(name string, mode os.FileMode) error {
 func (d *databaseFS) List(name string) ([]string, error) {
 	names, err := d.FS.List(name)
 	return names, d.failure.ofFile(err, false)
-}
-
-// GetDiskUsage implements vfs.FS.
-func (*databaseFS) GetDiskUsage(string) (vfs.DiskUsage, error) {
-	return vfs.DiskUsage{}, vfs.ErrUnsupported
 }
 
 // Lock implements vfs.FS.

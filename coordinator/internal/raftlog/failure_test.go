@@ -127,3 +127,31 @@ func TestALogThatCanNotBeChangedEndsTheProcess(t *testing.T) {
 	require.Contains(t, string(out), syscall.ENOSPC.Error())
 	require.NotContains(t, string(out), "fatal error")
 }
+
+// What a failed sync of the directory was to make durable is lost, though the next
+// one succeeds. A flush that came with the next would be done, and its write-ahead
+// log be gone.
+func TestAFailedSyncOfTheDirectoryIsFinal(t *testing.T) {
+	mem := vfs.NewMem()
+	require.NoError(t, mem.MkdirAll(testStoreDir, 0o700))
+	syncs := 0
+	disk := newFailure(testStoreDir, orDiscard(nil))
+	require.NoError(t, disk.opened())
+	fs := newDatabaseFS(errorfs.Wrap(mem, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if op.Kind != errorfs.OpFileSync {
+			return nil
+		}
+		if syncs++; syncs == 1 {
+			return syscall.EIO
+		}
+		return nil
+	})), disk)
+	for range 2 { // a compaction's handle, and a flush's
+		dir, err := fs.OpenDir(testStoreDir)
+		require.NoError(t, err)
+		require.ErrorIs(t, dir.Sync(), syscall.EIO)
+		require.NoError(t, dir.Close())
+	}
+	require.Equal(t, 1, syncs)
+	require.ErrorIs(t, disk.get(), syscall.EIO)
+}

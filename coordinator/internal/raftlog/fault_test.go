@@ -140,6 +140,7 @@ func faultRun(t *testing.T, mode string, first int, seed uint64, w faultWork) (r
 		if line == "refused" {
 			report.refused++
 		}
+		require.NotContains(t, line, "--- FAIL", "fault %d", report.last)
 	}
 	return report, !ended
 }

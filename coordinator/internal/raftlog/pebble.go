@@ -35,7 +35,7 @@ const (
 // the directory is unlocked. That costs its memory, for as long as the process
 // lives.
 func openDatabase(dir string, opts *pebble.Options, failure *failure) (*pebble.DB, error) {
-	fsys := &databaseFS{FS: opts.FS, failure: failure}
+	fsys := newDatabaseFS(opts.FS, failure)
 	opts.FS = fsys
 	turns := &compactionTurns{ConcurrencyLimitScheduler: pebble.NewConcurrencyLimitSchedulerWithNoPeriodicGrantingForTest()}
 	opts.Experimental.CompactionScheduler = turns

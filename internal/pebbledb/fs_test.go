@@ -1,4 +1,4 @@
-package pebblestore
+package pebbledb
 
 import (
 	"sync/atomic"
@@ -16,7 +16,7 @@ import (
 func TestASyncOfTheDirectoryThatFailedIsTheLast(t *testing.T) {
 	var syncs atomic.Int32
 	reached, free := make(chan struct{}), make(chan struct{})
-	fs := newEngineFS(errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
+	fs := NewFS(errorfs.Wrap(vfs.NewMem(), errorfs.InjectorFunc(func(op errorfs.Op) error {
 		if op.Kind != errorfs.OpFileSync || syncs.Add(1) != 1 {
 			return nil
 		}
@@ -24,10 +24,10 @@ func TestASyncOfTheDirectoryThatFailedIsTheLast(t *testing.T) {
 		<-free
 		return syscall.EIO
 	})))
-	require.NoError(t, fs.MkdirAll(testDir, 0o700))
+	require.NoError(t, fs.MkdirAll("db", 0o700))
 	var dirs [3]vfs.File
 	for i := range dirs {
-		dir, err := fs.OpenDir(testDir)
+		dir, err := fs.OpenDir("db")
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, dir.Close()) })
 		dirs[i] = dir
