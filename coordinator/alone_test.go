@@ -12,6 +12,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
 	"github.com/palisade-go/palisade/coordinator/locktest"
+	"github.com/palisade-go/palisade/internal/porttest"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -30,7 +31,7 @@ const bareElection = 400 * time.Millisecond
 // newBare makes three nodes, none of which is open.
 func newBare(t *testing.T, tcp bool) *bare {
 	b := &bare{t: t, dir: t.TempDir(), peers: make(map[coordinator.NodeID]string)}
-	for i, address := range freeAddresses(t, 3) {
+	for i, address := range porttest.Take(t, 3) {
 		b.peers[coordinator.NodeID(i+1)] = address
 	}
 	if !tcp {

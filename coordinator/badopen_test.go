@@ -15,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/internal/porttest"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -58,7 +59,7 @@ func startOfOne(t *testing.T) start {
 
 func startOfThree(t *testing.T) start {
 	s := startOfOne(t)
-	peers := freeAddresses(t, 3)
+	peers := porttest.Take(t, 3)
 	s.cfg.Cluster, s.cfg.NodeID, s.cfg.TLS = "billing", 1, transport.Insecure
 	s.cfg.Peers = map[coordinator.NodeID]string{1: peers[0], 2: peers[1], 3: peers[2]}
 	s.cfg.Listen = peers[0]

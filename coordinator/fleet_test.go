@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/rpc"
 	"os"
 	"os/exec"
@@ -13,13 +11,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/internal/childtest"
+	"github.com/palisade-go/palisade/internal/porttest"
 )
 
 // fleet is a cluster whose nodes are processes that talk over TCP.
@@ -53,7 +52,7 @@ func newFleet(t *testing.T, n int, election, ttl time.Duration) *fleet {
 		t: t, dir: t.TempDir(), register: newRegister(), peers: make(map[coordinator.NodeID]string),
 		election: election, ttl: ttl, change: func(*NodeStart) {}, running: make(map[coordinator.NodeID]*process),
 	}
-	for i, address := range freeAddresses(t, n) {
+	for i, address := range porttest.Take(t, n) {
 		f.peers[coordinator.NodeID(i+1)] = address
 	}
 	t.Cleanup(func() {
@@ -62,23 +61,6 @@ func newFleet(t *testing.T, n int, election, ttl time.Duration) *fleet {
 		}
 	})
 	return f
-}
-
-// freeAddresses returns n loopback addresses that nobody listened on a moment
-// ago. Their ports are not of those that the system takes for outgoing
-// connections: one could be gone before a node listens, or while it is down.
-func freeAddresses(t *testing.T, n int) []string {
-	var addresses []string
-	for len(addresses) < n {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		require.NoError(t, err)
-		defer l.Close() // not before all are known
-		addresses = append(addresses, l.Addr().String())
-	}
-	return addresses
 }
 
 // members returns the numbers of all nodes.
@@ -109,8 +91,10 @@ func (f *fleet) tryStart(number coordinator.NodeID, setUp ...func(*exec.Cmd)) (*
 	for _, set := range setUp {
 		set(p.cmd)
 	}
-	orders, theirOrders := socketPair(f.t)
-	calls, theirCalls := socketPair(f.t)
+	orders, theirOrders, err := childtest.SocketPair()
+	require.NoError(f.t, err)
+	calls, theirCalls, err := childtest.SocketPair()
+	require.NoError(f.t, err)
 	p.cmd.ExtraFiles = []*os.File{theirOrders, theirCalls} // from 3 on
 	require.NoError(f.t, p.cmd.Start())
 	require.NoError(f.t, errors.Join(theirOrders.Close(), theirCalls.Close()))
@@ -126,22 +110,6 @@ func (f *fleet) tryStart(number coordinator.NodeID, setUp ...func(*exec.Cmd)) (*
 	}
 	f.change(&s)
 	return p, p.try("Open", s, &p.host)
-}
-
-// socketPair returns two ends: one for this process, one to be inherited.
-func socketPair(t *testing.T) (net.Conn, *os.File) {
-	syscall.ForkLock.RLock()
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err == nil {
-		syscall.CloseOnExec(fds[0])
-		syscall.CloseOnExec(fds[1])
-	}
-	syscall.ForkLock.RUnlock()
-	require.NoError(t, err)
-	ours := os.NewFile(uintptr(fds[0]), "socket pair")
-	conn, err := net.FileConn(ours)
-	require.NoError(t, errors.Join(err, ours.Close()))
-	return conn, os.NewFile(uintptr(fds[1]), "socket pair")
 }
 
 // ready waits until the nodes, by default all, are ready.

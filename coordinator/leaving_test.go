@@ -18,6 +18,7 @@ import (
 
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/locktest"
+	"github.com/palisade-go/palisade/internal/porttest"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -28,7 +29,7 @@ func TestNothingIsLeftAfterCloseAndShutdown(t *testing.T) {
 	const rounds = 20
 	dir := t.TempDir()
 	peers := make(map[coordinator.NodeID]string)
-	for i, address := range freeAddresses(t, 3) {
+	for i, address := range porttest.Take(t, 3) {
 		peers[coordinator.NodeID(i+1)] = address
 	}
 	others := goleak.IgnoreCurrent()

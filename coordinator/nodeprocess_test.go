@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/rpc"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
 	"github.com/palisade-go/palisade/coordinator/internal/raftnode/disktest"
+	"github.com/palisade-go/palisade/internal/childtest"
 	"github.com/palisade-go/palisade/token"
 	"github.com/palisade-go/palisade/transport"
 )
@@ -94,11 +94,11 @@ func runNodeProcess() int {
 	if os.Getenv(nodeProcessVariable) == asOpener {
 		return runOpener()
 	}
-	orders, err := inheritedConn(ordersFile)
+	orders, err := childtest.Inherited(ordersFile)
 	if err != nil {
 		return complain(err)
 	}
-	calls, err := inheritedConn(registerFile)
+	calls, err := childtest.Inherited(registerFile)
 	if err != nil {
 		return complain(err)
 	}
@@ -115,12 +115,6 @@ func runNodeProcess() int {
 		return complain(err)
 	}
 	return 0
-}
-
-func inheritedConn(fd uintptr) (net.Conn, error) {
-	f := os.NewFile(fd, "inherited")
-	conn, err := net.FileConn(f)
-	return conn, errors.Join(err, f.Close())
 }
 
 func complain(err error) int {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/internal/porttest"
 	"github.com/palisade-go/palisade/token"
 )
 
@@ -40,7 +41,7 @@ func newRoll(t *testing.T, election, ttl time.Duration) *roll {
 		r.begin(number)
 	}
 	r.ready()
-	for i, address := range freeAddresses(t, 3) {
+	for i, address := range porttest.Take(t, 3) {
 		_, port, err := net.SplitHostPort(address)
 		require.NoError(t, err)
 		r.next[coordinator.NodeID(i+1)] = net.JoinHostPort("localhost", port)

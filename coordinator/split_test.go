@@ -17,6 +17,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/internal/identity"
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
+	"github.com/palisade-go/palisade/internal/porttest"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -227,7 +228,7 @@ func TestDifferentConfigurationsCantSplitACluster(t *testing.T) {
 			s.t, s.dir, s.open = t, t.TempDir(), make(map[coordinator.NodeID]*coordinator.Coordinator)
 			s.keys = []string{"a", "b", "c"}
 			s.addresses = make(map[coordinator.NodeID]string)
-			for i, address := range freeAddresses(t, 5) {
+			for i, address := range porttest.Take(t, 5) {
 				s.addresses[coordinator.NodeID(i+1)] = address
 			}
 			if s.set == nil {

@@ -3,14 +3,10 @@ package raftlog
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,6 +16,8 @@ import (
 	"github.com/lni/dragonboat/v4/statemachine"
 	"github.com/lni/dragonboat/v4/tools"
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/internal/porttest"
 )
 
 // patience bounds every wait for the engine. It is far above what it needs on a
@@ -73,7 +71,7 @@ func newHosts(t testing.TB, n, groups int, factory func() config.LogDBFactory) [
 	dir := t.TempDir()
 	members := map[uint64]string{}
 	for id := uint64(1); id <= uint64(n); id++ {
-		members[id] = freeAddress(t)
+		members[id] = porttest.Take(t, 1)[0]
 	}
 	var hosts []*host
 	for id := uint64(1); id <= uint64(n); id++ {
@@ -82,20 +80,6 @@ func newHosts(t testing.TB, n, groups int, factory func() config.LogDBFactory) [
 		t.Cleanup(h.stop)
 	}
 	return hosts
-}
-
-// freeAddress returns a loopback address that nobody listened on a moment ago,
-// with a port that the system does not take for outgoing connections.
-func freeAddress(t testing.TB) string {
-	for {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		require.NoError(t, err)
-		defer listener.Close()
-		return listener.Addr().String()
-	}
 }
 
 func (h *host) config() config.NodeHostConfig {

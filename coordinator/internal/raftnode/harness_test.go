@@ -6,19 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
-	"net"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/internal/porttest"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/statemachine/pebblestore"
 	"github.com/palisade-go/palisade/transport"
@@ -118,7 +116,7 @@ func (c *cluster) move(id statemachine.NodeID) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.network == nil {
-		c.addresses[id] = freeAddress(c.t)
+		c.addresses[id] = porttest.Take(c.t, 1)[0]
 		return
 	}
 	c.addresses[id] = fmt.Sprintf("node-%d:%d", id, 7400+len(c.addresses[id]))
@@ -128,21 +126,6 @@ func (c *cluster) address(id statemachine.NodeID) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.addresses[id]
-}
-
-// freeAddress returns a loopback address that nobody listened on a moment ago.
-// Its port is not of those that the system takes for outgoing connections: it
-// could be gone before a node listens, or while it is down.
-func freeAddress(t testing.TB) string {
-	for {
-		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if errors.Is(err, syscall.EADDRINUSE) {
-			continue
-		}
-		require.NoError(t, err)
-		defer listener.Close()
-		return listener.Addr().String()
-	}
 }
 
 // election is short enough for quick tests, and long enough for two cores.

@@ -25,22 +25,21 @@ type settings struct {
 // fleet is a cluster whose nodes are processes.
 type fleet struct {
 	settings
-	dir      string
-	register *Register
-	ports    *portBlock
-	links    []*link
-	papers   []transport.TLS // of node i+1 at i
-	homes    []string        // where the data directory of node i+1 is, at i
-	mounted  string          // the home that is a file system of its own; "": none
-	running  map[int]*process
-	tally    *tally
+	dir       string
+	register  *Register
+	links     []*link
+	addresses []string // of node i+1 at i, as the next two
+	papers    []transport.TLS
+	homes     []string // where the data directory is
+	mounted   string   // the home that is a file system of its own; "": none
+	running   map[int]*process
+	tally     *tally
 }
 
-func newFleet(s settings, dir string, papers []transport.TLS, t *tally) (*fleet, error) {
-	f := &fleet{settings: s, dir: dir, papers: papers, register: newRegister(dir), running: map[int]*process{}, tally: t}
-	var err error
-	if f.ports, err = takePorts(s.Nodes); err != nil {
-		return nil, err
+func newFleet(s settings, dir string, addresses []string, papers []transport.TLS, t *tally) (*fleet, error) {
+	f := &fleet{
+		settings: s, dir: dir, addresses: addresses, papers: papers,
+		register: newRegister(dir), running: map[int]*process{}, tally: t,
 	}
 	for node := 1; node <= s.Nodes; node++ {
 		home := filepath.Join(dir, fmt.Sprintf("node-%d", node))
@@ -52,7 +51,7 @@ func newFleet(s settings, dir string, papers []transport.TLS, t *tally) (*fleet,
 			if to == node {
 				continue
 			}
-			l, err := newLink(node, to, f.ports.addresses[to-1])
+			l, err := newLink(node, to, f.addresses[to-1])
 			if err != nil {
 				return nil, err
 			}
@@ -76,7 +75,7 @@ func (f *fleet) data(node int) string { return filepath.Join(f.homes[node-1], "d
 
 // peers are the members as a node reaches them.
 func (f *fleet) peers(node int) map[coordinator.NodeID]string {
-	peers := map[coordinator.NodeID]string{coordinator.NodeID(node): f.ports.addresses[node-1]}
+	peers := map[coordinator.NodeID]string{coordinator.NodeID(node): f.addresses[node-1]}
 	for _, l := range f.links {
 		if l.from == node {
 			peers[coordinator.NodeID(l.to)] = l.address()
@@ -273,5 +272,5 @@ func (f *fleet) close(failed bool) error {
 	for _, l := range f.links {
 		l.close()
 	}
-	return errors.Join(f.ports.first.Close(), f.unmount(failed))
+	return f.unmount(failed)
 }

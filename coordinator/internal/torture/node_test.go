@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/rpc"
 	"os"
 	"runtime"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
+	"github.com/palisade-go/palisade/internal/childtest"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -57,11 +57,11 @@ type Nothing struct{}
 // runNode serves the parent until it hangs up, and returns the exit status: 0
 // only if the node was closed and left no goroutine.
 func runNode() int {
-	orders, err := inherited(ordersFile)
+	orders, err := childtest.Inherited(ordersFile)
 	if err != nil {
 		return complain(err)
 	}
-	calls, err := inherited(registerFile)
+	calls, err := childtest.Inherited(registerFile)
 	if err != nil {
 		return complain(err)
 	}
@@ -78,12 +78,6 @@ func runNode() int {
 		return complain(err)
 	}
 	return 0
-}
-
-func inherited(fd uintptr) (net.Conn, error) {
-	f := os.NewFile(fd, "inherited")
-	conn, err := net.FileConn(f)
-	return conn, errors.Join(err, f.Close())
 }
 
 func complain(err error) int {

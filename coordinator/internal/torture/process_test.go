@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/rpc"
 	"os"
 	"os/exec"
@@ -12,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/palisade-go/palisade/internal/childtest"
 )
 
 // process is one incarnation of a node, as its parent sees it. One goroutine
@@ -41,11 +42,11 @@ func startProcess(number int, logName string, register *Register, limit time.Dur
 	// finds a group with a stopped process that nobody can continue any more, and
 	// sends it SIGHUP and SIGCONT.
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	orders, theirOrders, err := socketPair()
+	orders, theirOrders, err := childtest.SocketPair()
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
-	calls, theirCalls, err := socketPair()
+	calls, theirCalls, err := childtest.SocketPair()
 	if err != nil {
 		return nil, errors.Join(err, log.Close(), orders.Close(), theirOrders.Close())
 	}
@@ -64,27 +65,6 @@ func startProcess(number int, logName string, register *Register, limit time.Dur
 		server.ServeConn(calls)
 	}()
 	return p, nil
-}
-
-// socketPair returns two ends: one for this process, one to be inherited.
-func socketPair() (net.Conn, *os.File, error) {
-	syscall.ForkLock.RLock()
-	fds, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM, 0)
-	if err == nil {
-		syscall.CloseOnExec(fds[0])
-		syscall.CloseOnExec(fds[1])
-	}
-	syscall.ForkLock.RUnlock()
-	if err != nil {
-		return nil, nil, err
-	}
-	ours := os.NewFile(uintptr(fds[0]), "socket pair")
-	theirs := os.NewFile(uintptr(fds[1]), "socket pair")
-	conn, err := net.FileConn(ours)
-	if err := errors.Join(err, ours.Close()); err != nil {
-		return nil, nil, errors.Join(err, theirs.Close())
-	}
-	return conn, theirs, nil
 }
 
 // ask gives an order and waits for the answer. A process that does not answer

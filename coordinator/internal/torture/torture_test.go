@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/internal/porttest"
 )
 
 var (
@@ -43,7 +45,7 @@ func TestTorture(t *testing.T) {
 	s := settings{
 		Nodes: 3, Groups: 8, Workers: 4, TTL: *runTTL, Election: *runTTL / 4, SnapshotEntries: 150, Limit: 2 * time.Minute,
 	}
-	f, err := newFleet(s, dir, certify(t, dir, s.Nodes), newTally(events))
+	f, err := newFleet(s, dir, porttest.Take(t, s.Nodes), certify(t, dir, s.Nodes), newTally(events))
 	require.NoError(t, err)
 	n := &nemesis{
 		fleet: f, ctx: ctx, random: rand.New(rand.NewPCG(seed, 0)), stopped: map[int]bool{}, hasty: *runTime == 0,
