@@ -101,6 +101,13 @@ func (o *office) work() {
 		o.timer.Reset(0)
 		return
 	}
+	if o.handOverIfStuck(len(plan.Batches) > 0) {
+		// The engine's member that is asked refuses while it has an entry that it
+		// has not applied, so nothing new goes to it along with the question. What
+		// is due is proposed again later.
+		o.timer.Reset(wait)
+		return
+	}
 	for _, commands := range plan.Batches {
 		data, err := statemachine.AppendBatch(nil, statemachine.Batch{Commands: commands})
 		if err != nil {
@@ -111,26 +118,26 @@ func (o *office) work() {
 		// Whether it is applied shows in the state; if not, it is due again.
 		o.node.Propose(r.group, data, o.node.retry(), func(error) {})
 	}
-	o.handOverIfStuck(len(plan.Batches) > 0)
 	o.timer.Reset(wait)
 }
 
 // handOverIfStuck asks for another leader when this one does not apply what it
-// proposes. The engine takes it as a wish; if nothing comes of it, the next
-// member is asked after another while.
-func (o *office) handOverIfStuck(proposed bool) {
+// proposes, and reports whether it has asked. The engine takes it as a wish; if
+// nothing comes of it, the next member is asked after another while.
+func (o *office) handOverIfStuck(proposed bool) bool {
 	r := o.replica
 	if !o.stall.stands(time.Now(), proposed, r.counters.applied.Load(), 2*o.node.retry()) {
-		return
+		return false
 	}
 	to, ok := o.stall.successor(o.node.cfg.Members, r.node)
 	if !ok {
-		return
+		return false
 	}
 	o.node.log.Warn("this leader does not apply what it proposes; another one is asked for", "group", r.group, "to", to)
 	if err := o.node.Transfer(r.group, to); err != nil {
 		o.node.log.Warn("can't ask for another leader", "group", r.group, "cause", err)
 	}
+	return true
 }
 
 // due asks the proposer, with the machine and it standing still. It returns

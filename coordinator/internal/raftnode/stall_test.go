@@ -1,10 +1,17 @@
 package raftnode
 
 import (
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+	sm "github.com/lni/dragonboat/v4/statemachine"
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/statemachine"
+	"github.com/palisade-go/palisade/statemachine/pebblestore"
 )
 
 func TestStallIsFoundOnlyWhileSomethingIsProposed(t *testing.T) {
@@ -24,6 +31,47 @@ func TestStallIsFoundOnlyWhileSomethingIsProposed(t *testing.T) {
 	require.False(t, s.stands(at(509), true, 9, bound), "it moves")
 	require.False(t, s.stands(at(518), true, 9, bound))
 	require.True(t, s.stands(at(519), true, 9, bound))
+}
+
+// A member that is asked to lead refuses while it has an entry that it has not
+// applied. So the turn that asks proposes nothing, and the next one does again.
+func TestALeaderThatAsksForAnotherProposesNothingWithTheQuestion(t *testing.T) {
+	store, err := pebblestore.Open("store", pebblestore.Options{FS: vfs.NewMem()})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	cfg, now, log := aloneConfig(store, newRecorder()), &skewed{}, &logBuffer{}
+	cfg.Clock, cfg.Logger = now, slog.New(slog.NewTextHandler(log, nil))
+	cfg.Members, cfg.Groups, cfg.Election = []statemachine.NodeID{1, 2, 3}, 1, election
+	n := &Node{cfg: cfg, log: cfg.Logger}
+	r, err := openReplica(cfg, 1, n.retry())
+	require.NoError(t, err)
+	n.replicas = []*replica{r}
+	n.gate.close() // nothing reaches an engine
+	_, err = r.Update([]sm.Entry{acquisition(t, 1, "a")})
+	require.NoError(t, err)
+	r.proposer.TakeOffice(now.Now())
+	o := &office{node: n, replica: r, timer: time.NewTimer(time.Hour)}
+	proposed := func() uint64 { return r.counters.expireProposed.Load() }
+	turn := func() {
+		now.ahead(10 * time.Second)
+		o.work()
+	}
+	asked := func() int { return strings.Count(log.String(), "another one is asked for") }
+
+	for range 20 { // more than a lease of a minute needs
+		if proposed() == 0 {
+			turn()
+		}
+	}
+	require.EqualValues(t, 1, proposed())
+	require.Zero(t, asked())
+	o.stall.since = o.stall.since.Add(-time.Hour)
+	turn()
+	require.Equal(t, 1, asked())
+	require.EqualValues(t, 1, proposed(), "nothing goes along with the question")
+	turn()
+	require.Equal(t, 1, asked())
+	require.EqualValues(t, 2, proposed())
 }
 
 // The log goes on without the leader's apply loop, so nobody elects another
