@@ -31,7 +31,7 @@ func TestOpenOnAFullDiskReturns(t *testing.T) {
 	}
 	s, err := open(dir, Options{FS: newUnsynced()}, memTableBytes)
 	require.NoError(t, err)
-	fill(t, s, 1, 1000) // one memtable, which is several of the next open
+	fill(t, s, 1, 1, 1000) // one memtable, which is several of the next open
 	require.NoError(t, s.Close())
 
 	var fulls atomic.Int64
@@ -72,7 +72,7 @@ func TestOpenThatFailsAfterAFlushReturns(t *testing.T) {
 	base := filepath.Join(dir, "base")
 	s, err := open(base, Options{FS: newUnsynced()}, memTableBytes)
 	require.NoError(t, err)
-	fill(t, s, 1, 300)
+	fill(t, s, 1, 1, 300)
 	require.NoError(t, s.Close())
 	for n := int64(1); ; n += sample {
 		work := filepath.Join(dir, fmt.Sprint(n))
@@ -115,7 +115,7 @@ func TestALogThatCanNotBeChangedEndsTheProcess(t *testing.T) {
 		s, err := open(dir, Options{FS: fs}, smallMemTable)
 		require.NoError(t, err)
 		failing.Store(true)
-		fill(t, s, 1, 10_000)
+		fill(t, s, 1, 1, 10_000)
 		return
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestALogThatCanNotBeChangedEndsTheProcess$", "-test.timeout=2m")

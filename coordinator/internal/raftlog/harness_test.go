@@ -1,8 +1,10 @@
 package raftlog
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -91,4 +93,25 @@ func stateOf(t testing.TB, s raftio.ILogDB, snapshot uint64) raftio.RaftState {
 	state, err := s.ReadRaftState(1, 1, snapshot)
 	require.NoError(t, err)
 	return state
+}
+
+// fill gives a replica entries of 1000 bytes, all of them in a snapshot. There must
+// be hundreds of them.
+func fill(t *testing.T, s *Store, group, first, last uint64) {
+	t.Helper()
+	for ; first <= last; first += 100 {
+		list := entries(1, first, first+99)
+		for i := range list {
+			list[i].Cmd = bytes.Repeat([]byte{byte(i)}, 1000)
+		}
+		save(t, s, raftpb.Update{ShardID: group, ReplicaID: 1, State: raftpb.State{Term: 1, Commit: first + 99}, EntriesToSave: list})
+	}
+	require.NoError(t, s.SaveSnapshots([]raftpb.Update{{ShardID: group, ReplicaID: 1, Snapshot: snapshotAt(last, 1)}}))
+}
+
+func readOf(t *testing.T, s *Store, group, low, high uint64) []raftpb.Entry {
+	t.Helper()
+	list, _, err := s.IterateEntries(nil, 0, group, 1, low, high, math.MaxUint64)
+	require.NoError(t, err)
+	return list
 }

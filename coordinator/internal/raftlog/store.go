@@ -15,7 +15,6 @@ type Store struct {
 	db      *pebble.DB
 	failure *failure
 	stall   *stall
-	reclaim *reclaimer
 
 	// order is held from reading what a replica has until the batch that changes
 	// it has its place in the write-ahead log. SaveRaftState shares it: at any
@@ -35,12 +34,10 @@ type Store struct {
 var _ raftio.ILogDB = (*Store)(nil)
 
 func newStore(dir string, db *pebble.DB, failure *failure, stall *stall) *Store {
-	s := &Store{
+	return &Store{
 		dir: dir, db: db, failure: failure, stall: stall,
 		replicas: make(map[replicaID]*replica),
 	}
-	s.reclaim = newReclaimer(s)
-	return s
 }
 
 // Name implements raftio.ILogDB.
@@ -50,12 +47,11 @@ func (*Store) Name() string { return Name }
 func (*Store) BinaryFormat() uint32 { return BinaryFormat }
 
 // Close makes everything durable and releases the directory. It waits for the
-// calls that are inside the store, and breaks off CompactEntriesTo. The first call
-// decides the result; later ones wait for it and return the same. Calls of other
-// methods return ErrClosed from then on. After an error the directory is released
-// all the same, and what was not yet synced may be lost.
+// calls that are inside the store. The first call decides the result; later ones
+// wait for it and return the same. Calls of other methods return ErrClosed from
+// then on. After an error the directory is released all the same, and what was not
+// yet synced may be lost.
 func (s *Store) Close() error {
-	s.reclaim.close()
 	s.alive.Lock()
 	defer s.alive.Unlock()
 	if s.closed {
