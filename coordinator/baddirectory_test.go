@@ -115,6 +115,41 @@ func replaced(name, file, content string, is error, counted bool, words ...strin
 	}}
 }
 
+// edited makes a row of a file of the directory in which one thing is another.
+func edited(name, file, old, other string, is error, counted bool, words ...string) badStart {
+	return badStart{name: name, is: is, words: append(words, "DIR"), counted: counted, spoil: func(t *testing.T, s *start) func() {
+		kept, err := os.ReadFile(filepath.Join(s.cfg.Dir, file))
+		require.NoError(t, err)
+		require.Contains(t, string(kept), old)
+		return replaced("", file, strings.Replace(string(kept), old, other, 1), nil, false).spoil(t, s)
+	}}
+}
+
+// logStore is where the Raft log of a node in dir is.
+func logStore(t *testing.T, dir string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, "raft", "replicas", "*", "raftlog"))
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	return found[0]
+}
+
+// damaged makes a row of a store with a wrong bit in the manifest of its database.
+func damaged(name string, place func(t *testing.T, dir string) string, words ...string) badStart {
+	return badStart{name: name, is: coordinator.ErrDirectoryDamaged, words: words, counted: true, spoil: func(t *testing.T, s *start) func() {
+		manifests, err := filepath.Glob(filepath.Join(place(t, s.cfg.Dir), "MANIFEST-*"))
+		require.NoError(t, err)
+		require.NotEmpty(t, manifests)
+		path := manifests[len(manifests)-1]
+		kept, err := os.ReadFile(path)
+		require.NoError(t, err)
+		bad := append([]byte(nil), kept...)
+		bad[10] ^= 1 // in its first record
+		require.NoError(t, os.WriteFile(path, bad, 0o600))
+		return func() { require.NoError(t, os.WriteFile(path, kept, 0o600)) }
+	}}
+}
+
 // instead makes a row of something that is of another kind.
 func instead(name, file string, is error, counted bool, place func(path string) error) badStart {
 	return badStart{name: name, is: is, words: []string{"DIR/" + file}, counted: counted, spoil: func(t *testing.T, s *start) func() {
@@ -134,6 +169,9 @@ func makeFile(path string) error { return os.WriteFile(path, []byte("content"), 
 
 var badDirectories = []badStart{
 	replaced("OfALaterFormat", "identity.json", `{"format":2}`, coordinator.ErrDirectoryFormat, false, "is of format 2, this version reads up to 1"),
+	edited("WithTheEnginesOwnLogStore", "identity.json", "logstore=palisade-raftlog", "logstore=sharded-pebble", coordinator.ErrDirectoryFormat, false,
+		"engine: the directory was made with dragonboat/4 exec=2 logstore=sharded-pebble logstores=1",
+		"this version has dragonboat/4 exec=2 logstore=palisade-raftlog logstores=1"),
 	replaced("WithoutAnIdentity", "identity.json", "", coordinator.ErrDirectoryDamaged, false, "identity.json"),
 	replaced("WithAnIdentityOfNoFormat", "identity.json", "{}", coordinator.ErrDirectoryDamaged, false, "identity.json: format 0"),
 	replaced("WithAnIncarnationTooGreat", "incarnation", "9223372036854775808\n", coordinator.ErrDirectoryDamaged, false, "incarnation"),
@@ -143,6 +181,12 @@ var badDirectories = []badStart{
 	instead("WithADirectoryAsAnIdentity", "identity.json", syscall.EISDIR, false, makeDir),
 	instead("WithAFileAsMachines", "machines", syscall.ENOTDIR, true, makeFile),
 	instead("WithAFileAsALog", "raft", syscall.ENOTDIR, true, makeFile),
+	damaged("WithALogThatIsDamaged", logStore, "DIR/raft", "raftlog"),
+	{name: "WithALogOfTheEnginesOwnStore", is: coordinator.ErrDirectoryFormat, words: []string{"DIR/raft", "the engine's sharded pebble"}, counted: true, spoil: func(t *testing.T, s *start) func() {
+		engines := filepath.Join(filepath.Dir(logStore(t, s.cfg.Dir)), "logdb-0")
+		require.NoError(t, os.Mkdir(engines, 0o700))
+		return func() { require.NoError(t, os.Remove(engines)) }
+	}},
 	{name: "ThatLostItsLog", is: coordinator.ErrDirectoryDamaged, words: []string{"DIR", "group 1", "has no log"}, counted: true, spoil: func(t *testing.T, s *start) func() {
 		path, aside := filepath.Join(s.cfg.Dir, "raft"), filepath.Join(t.TempDir(), "raft")
 		require.NoError(t, os.Rename(path, aside))
@@ -207,18 +251,7 @@ var badMachines = []badStart{
 		value[0]++
 		return []statemachine.Record{{Key: of[0][1].Key, Value: value}}
 	}, "group 1", "record format 2, this binary knows 1"),
-	{name: "InAStoreThatIsDamaged", is: coordinator.ErrDirectoryDamaged, words: []string{"DIR/machines"}, counted: true, spoil: func(t *testing.T, s *start) func() {
-		manifests, err := filepath.Glob(filepath.Join(s.cfg.Dir, "machines", "MANIFEST-*"))
-		require.NoError(t, err)
-		require.NotEmpty(t, manifests)
-		path := manifests[len(manifests)-1]
-		kept, err := os.ReadFile(path)
-		require.NoError(t, err)
-		bad := append([]byte(nil), kept...)
-		bad[10] ^= 1 // in its first record
-		require.NoError(t, os.WriteFile(path, bad, 0o600))
-		return func() { require.NoError(t, os.WriteFile(path, kept, 0o600)) }
-	}},
+	damaged("InAStoreThatIsDamaged", func(_ *testing.T, dir string) string { return filepath.Join(dir, "machines") }, "DIR/machines"),
 }
 
 var badSurroundings = []badStart{

@@ -167,7 +167,7 @@ func (c *Coordinator) nodeConfig(network transport.Network) raftnode.Config {
 		Founded:         id.Peers.Admitted(),
 		Sink:            func(g statemachine.GroupID) raftnode.Sink { return c.groups[g-1] },
 		SnapshotEntries: c.env.SnapshotEntries,
-		Gauge:           c.env.Gauge, FS: c.env.LogFS,
+		Gauge:           c.env.Gauge, LogFS: c.env.LogFS, FS: c.env.EngineFS,
 	}
 }
 

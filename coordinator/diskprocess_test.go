@@ -30,7 +30,7 @@ func (p *nodeProcess) useDisk(s DiskStart, env *inject.Env) {
 	}
 	if s.End.At > 0 {
 		p.disk.EndAt(s.End)
-		env.LogFS, env.StoreFS = p.disk.LogFS(), p.disk.StoreFS()
+		env.LogFS, env.StoreFS, env.EngineFS = p.disk.PebbleFS(), p.disk.PebbleFS(), p.disk.EngineFS()
 	}
 }
 

@@ -54,7 +54,7 @@ var (
 	// another one.
 	ErrDirectoryInUse = identity.ErrInUse
 	// ErrDirectoryFormat: it, or a store in it, was made by a later version of
-	// this library.
+	// this library, or by one of the time when directories were not kept.
 	ErrDirectoryFormat = identity.ErrFormat
 	// ErrDirectoryDamaged: something of it is missing or can't be read: a file
 	// that says whose it is, the log, or the state of a group. It is never

@@ -54,7 +54,7 @@ func (c Certificate) Deployment() uint64 {
 }
 
 // MismatchError says that a data directory was made with another value of
-// something that never changes.
+// something that never changes. It is ErrFormat if no configuration sets that.
 type MismatchError struct {
 	Dir        string
 	What       string
@@ -64,7 +64,19 @@ type MismatchError struct {
 
 // Error implements error.
 func (e *MismatchError) Error() string {
-	return fmt.Sprintf("%s: %s: the directory was made with %s, the configuration has %s", e.Dir, e.What, e.Stored, e.Configured)
+	whose := "the configuration"
+	if e.ofVersion() {
+		whose = "this version"
+	}
+	return fmt.Sprintf("%s: %s: the directory was made with %s, %s has %s", e.Dir, e.What, e.Stored, whose, e.Configured)
+}
+
+// Is makes errors.Is(err, ErrFormat) true of what a version of this library
+// fixes.
+func (e *MismatchError) Is(target error) bool { return target == ErrFormat && e.ofVersion() }
+
+func (e *MismatchError) ofVersion() bool {
+	return e.What == "slots" || e.What == "hash" || e.What == "engine"
 }
 
 // Difference is a field of two certificates that is not the same.

@@ -24,8 +24,9 @@ const Format = 1
 var (
 	// ErrInUse: another node, of this process or another, has it open.
 	ErrInUse = errors.New("the directory is in use")
-	// ErrFormat: made by a later version of this library.
-	ErrFormat = errors.New("the directory has a later format")
+	// ErrFormat: made by another version of this library, in a way that this
+	// one does not go on with.
+	ErrFormat = errors.New("the directory has another format")
 	// ErrDamaged: a file of it is missing or can't be read.
 	ErrDamaged = errors.New("the directory is damaged")
 )

@@ -69,16 +69,17 @@ func TestDifferentConfigurationIsRefusedNamingBothValues(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, mustOpen(t, dir).Close())
 	for name, c := range map[string]struct {
-		change func(*Certificate)
-		both   []string
+		change    func(*Certificate)
+		both      []string
+		ofVersion bool // nothing that is configured
 	}{
-		"cluster": {func(c *Certificate) { c.Cluster = "other" }, []string{"billing", "other"}},
-		"members": {func(c *Certificate) { c.Members = []statemachine.NodeID{1, 2, 3, 4, 5} }, []string{"[1 2 3]", "[1 2 3 4 5]"}},
-		"groups":  {func(c *Certificate) { c.Groups = 16 }, []string{"8", "16"}},
-		"slots":   {func(c *Certificate) { c.Slots = 1 }, []string{"4096", "1"}},
-		"hash":    {func(c *Certificate) { c.Hash = "crc" }, []string{"fnv1a64-fold/4096", "crc"}},
-		"epoch":   {func(c *Certificate) { c.Epoch = 7 }, []string{"0", "7"}},
-		"engine":  {func(c *Certificate) { c.Engine = "v9" }, []string{"engine", "v9"}},
+		"cluster": {func(c *Certificate) { c.Cluster = "other" }, []string{"billing", "other"}, false},
+		"members": {func(c *Certificate) { c.Members = []statemachine.NodeID{1, 2, 3, 4, 5} }, []string{"[1 2 3]", "[1 2 3 4 5]"}, false},
+		"groups":  {func(c *Certificate) { c.Groups = 16 }, []string{"8", "16"}, false},
+		"slots":   {func(c *Certificate) { c.Slots = 1 }, []string{"4096", "1"}, true},
+		"hash":    {func(c *Certificate) { c.Hash = "crc" }, []string{"fnv1a64-fold/4096", "crc"}, true},
+		"epoch":   {func(c *Certificate) { c.Epoch = 7 }, []string{"0", "7"}, false},
+		"engine":  {func(c *Certificate) { c.Engine = "v9" }, []string{"engine", "v9"}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := list(t, dir)
@@ -90,6 +91,9 @@ func TestDifferentConfigurationIsRefusedNamingBothValues(t *testing.T) {
 			require.Equal(t, name, mismatch.What)
 			require.Equal(t, c.both, []string{mismatch.Stored, mismatch.Configured})
 			require.ErrorContains(t, err, dir)
+			require.Equal(t, c.ofVersion, errors.Is(err, ErrFormat))
+			require.Equal(t, c.ofVersion, strings.Contains(err.Error(), "this version has "+c.both[1]), "%v", err)
+			require.Equal(t, !c.ofVersion, strings.Contains(err.Error(), "the configuration has "+c.both[1]), "%v", err)
 			require.NotEqual(t, certificate().Deployment(), changed.Deployment(), "such nodes don't hear one another")
 			require.Equal(t, before, list(t, dir))
 		})

@@ -30,10 +30,10 @@ type Env struct {
 	SnapshotEntries uint64
 	// Gauge reads how much disk space is free; nil: the operating system's.
 	Gauge diskspace.Gauge
-	// LogFS and StoreFS hold the files of the Raft log and of the machines;
-	// nil: the operating system's.
-	LogFS   raftnode.FS
-	StoreFS vfs.FS
+	// LogFS and StoreFS hold the files of the Raft log and of the machines,
+	// EngineFS what the engine keeps besides; nil: the operating system's.
+	LogFS, StoreFS vfs.FS
+	EngineFS       raftnode.FS
 	// Moved is called whenever the local replica of a group has applied an
 	// entry, has installed a state or knows of another leader. It must not
 	// block. nil: nobody wants to know.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/coordinator/internal/diskspace"
 	"github.com/palisade-go/palisade/statemachine"
@@ -70,9 +72,11 @@ type Config struct {
 	// Gauge reads how much disk space is free for Dir. Default: the operating
 	// system's.
 	Gauge diskspace.Gauge
-	// FS holds the engine's log and snapshots. Tests give one with faults,
-	// which must be a *vfs.ErrorFS of the engine's author. Default: the
-	// operating system's.
+	// LogFS holds the Raft log. Default: the operating system's.
+	LogFS vfs.FS
+	// FS holds what the engine keeps besides: snapshots and marks. Tests give
+	// one with faults, which must be a *vfs.ErrorFS of the engine's author.
+	// Default: the operating system's.
 	FS FS
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator/internal/diskspace"
 )
 
-// FS is the engine's idea of a file system.
+// FS is the engine's own idea of a file system.
 type FS = config.IFS
 
 // lookEvery is how often the free disk space is looked at. A look costs a few

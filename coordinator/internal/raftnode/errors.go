@@ -49,7 +49,7 @@ var (
 	ErrEngineSettings = errors.New("raftnode: engine settings differ")
 	// ErrLocked: another process has the directory open.
 	ErrLocked = errors.New("raftnode: directory locked")
-	// ErrDamaged: a file that marks the directory is damaged.
+	// ErrDamaged: a file that marks the directory is damaged, or the log is.
 	ErrDamaged = errors.New("raftnode: directory damaged")
 	// ErrTorn: the log and the store do not belong together; one of them was
 	// lost or put back.

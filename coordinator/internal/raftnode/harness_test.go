@@ -140,6 +140,9 @@ func (c *cluster) election() time.Duration {
 	return election
 }
 
+// deployment is that of all clusters.
+const deployment = 77
+
 func hostID(id statemachine.NodeID) string {
 	return fmt.Sprintf("00000000-0000-5000-8000-%012x", uint64(id))
 }
@@ -152,7 +155,7 @@ func (p *peer) config() Config {
 		Members:    c.members,
 		Groups:     c.groups,
 		Dir:        filepath.Join(p.dir(), "raft"),
-		Deployment: 77,
+		Deployment: deployment,
 		HostID:     hostID,
 		Resolve: func(id statemachine.NodeID) (string, error) {
 			return c.address(id), nil

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/lni/dragonboat/v4/raftpb"
+
+	"github.com/palisade-go/palisade/coordinator/internal/raftlog"
 )
 
 // The engine marks its directory with two small files, each the last eight
@@ -35,8 +37,8 @@ func writeMarks(cfg Config) error {
 		return fmt.Errorf("%w: HostID of node %d: %w", ErrInvalid, cfg.Node, err)
 	}
 	status := raftpb.RaftDataStatus{
-		BinVer:          logStoreFormat,
-		LogdbType:       logStoreName,
+		BinVer:          raftlog.BinaryFormat,
+		LogdbType:       raftlog.Name,
 		DeploymentId:    cfg.Deployment,
 		StepWorkerCount: execShards,
 		LogdbShardCount: logStores,
@@ -70,6 +72,10 @@ func checkDeployment(cfg Config) error {
 	if status.DeploymentId != cfg.Deployment {
 		return fmt.Errorf("%w: %s belongs to deployment %d, the configuration says %d",
 			ErrDeployment, cfg.Dir, status.DeploymentId, cfg.Deployment)
+	}
+	if status.LogdbType != raftlog.Name || status.BinVer != raftlog.BinaryFormat {
+		return fmt.Errorf("%w: %s was written by log store %q of format %d, this version writes %q of format %d",
+			ErrLogStore, cfg.Dir, status.LogdbType, status.BinVer, raftlog.Name, raftlog.BinaryFormat)
 	}
 	return nil
 }

@@ -13,10 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lni/dragonboat/v4"
+	"github.com/lni/dragonboat/v4/config"
 	"github.com/lni/dragonboat/v4/raftpb"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/palisade-go/palisade/coordinator/internal/raftlog"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/statemachine/pebblestore"
 	"github.com/palisade-go/palisade/transport"
@@ -32,6 +35,14 @@ func used(t *testing.T, options ...option) *peer {
 
 func (p *peer) raftDir() string  { return filepath.Join(p.dir(), "raft") }
 func (p *peer) storeDir() string { return filepath.Join(p.dir(), "store") }
+
+// logDir is where the engine has its log store make its directory, which is by
+// the name of the host.
+func (p *peer) logDir() string {
+	host, err := hostName()
+	require.NoError(p.cluster.t, err)
+	return filepath.Join(p.raftDir(), host, fmt.Sprintf("%020d", deployment))
+}
 
 // rewrite changes the mark of a directory, as another program would have
 // written it.
@@ -52,7 +63,7 @@ func TestOpenRefuses(t *testing.T) {
 	}{
 		{"ADirectoryOfAnotherHost", func(s *raftpb.RaftDataStatus) { s.Hostname = "some-other-host" }, ErrHostChanged},
 		{"ADirectoryOfAnotherDeployment", func(s *raftpb.RaftDataStatus) { s.DeploymentId++ }, ErrDeployment},
-		{"ADirectoryOfAnotherLogStore", func(s *raftpb.RaftDataStatus) { s.LogdbType = "tan" }, ErrLogStore},
+		{"ADirectoryOfAnotherLogStore", func(s *raftpb.RaftDataStatus) { s.LogdbType = "sharded-pebble" }, ErrLogStore},
 		{"ADirectoryOfAnotherLogFormat", func(s *raftpb.RaftDataStatus) { s.BinVer = 99 }, ErrLogStore},
 		{"ADirectoryWithOtherWorkers", func(s *raftpb.RaftDataStatus) { s.StepWorkerCount = 16 }, ErrEngineSettings},
 		{"ADirectoryWithOtherLogStores", func(s *raftpb.RaftDataStatus) { s.LogdbShardCount = 16 }, ErrEngineSettings},
@@ -79,6 +90,62 @@ func TestOpenRefuses(t *testing.T) {
 			cfg.HostID = func(id statemachine.NodeID) string { return hostID(id + 1) }
 		}
 		require.ErrorIs(t, p.start(), ErrIdentity)
+	})
+
+	t.Run("ADirectoryOfTheEnginesOwnLogStoreNamingBoth", func(t *testing.T) {
+		p := start(t, 1).peers[1]
+		engines := p.node.cfg.hostConfig(newListener(nil), &registry{})
+		engines.Expert.LogDBFactory, engines.Expert.LogDB = nil, config.GetTinyMemLogDBConfig()
+		engines.Expert.LogDB.Shards = logStores
+		p.stop()
+		require.NoError(t, errors.Join(os.RemoveAll(p.raftDir()), os.RemoveAll(p.storeDir())))
+		require.NoError(t, os.MkdirAll(filepath.Join(p.raftDir(), replicasDir), 0o700))
+		host, err := hostName()
+		require.NoError(t, err)
+		require.NoError(t, linkHost(p.raftDir(), host))
+		started, err := dragonboat.NewNodeHost(engines)
+		require.NoError(t, err)
+		started.Close()
+
+		p.rewrite(func(s *raftpb.RaftDataStatus) { s.Hostname = "" }) // as this package left it
+		err = p.start()
+		require.ErrorIs(t, err, ErrLogStore)
+		require.ErrorContains(t, err, p.raftDir()+` was written by log store "sharded-pebble" of format 100, this version writes "palisade-raftlog"`)
+
+		p.rewrite(func(s *raftpb.RaftDataStatus) { s.LogdbType, s.BinVer = raftlog.Name, raftlog.BinaryFormat })
+		err = p.start()
+		require.ErrorIs(t, err, ErrLogStore, "what is there counts, too")
+		var format *raftlog.FormatError
+		require.ErrorAs(t, err, &format)
+		require.Contains(t, format.Found, "the engine's sharded pebble")
+	})
+
+	t.Run("ALogThatAnotherStoreHasOpen", func(t *testing.T) {
+		p := used(t)
+		other, err := raftlog.NewFactory(raftlog.Options{}).Create(config.NodeHostConfig{}, nil, []string{p.logDir()}, nil)
+		require.NoError(t, err)
+		err = p.start()
+		require.ErrorIs(t, err, ErrLocked)
+		require.ErrorContains(t, err, p.logDir())
+		require.NoError(t, other.Close())
+		require.NoError(t, p.start())
+		p.send(1)
+	})
+
+	t.Run("ALogThatIsDamaged", func(t *testing.T) {
+		p := used(t)
+		manifests, err := filepath.Glob(filepath.Join(p.logDir(), raftlog.DirName, "MANIFEST-*"))
+		require.NoError(t, err)
+		require.NotEmpty(t, manifests)
+		for _, path := range manifests {
+			bad, err := os.ReadFile(path)
+			require.NoError(t, err)
+			bad[10] ^= 1 // in its first record
+			require.NoError(t, os.WriteFile(path, bad, 0o600))
+		}
+		err = p.start()
+		require.ErrorIs(t, err, ErrDamaged)
+		require.ErrorContains(t, err, p.logDir())
 	})
 
 	t.Run("AReplicaThatWasRemoved", func(t *testing.T) {

@@ -4,26 +4,22 @@ import (
 	"time"
 
 	"github.com/lni/dragonboat/v4/config"
-	"github.com/lni/dragonboat/v4/raftio"
 
+	"github.com/palisade-go/palisade/coordinator/internal/raftlog"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
 // Settings of the engine. Those of the first part are written into the
 // directory at its birth and can never change for it.
 const (
-	// execShards and logStores must divide one another: otherwise the engine
-	// writes one group to several stores and ends the process under load.
-	// Two workers with one store made the most proposals on two cores,
-	// because they share the syncs of one write-ahead log.
+	// execShards is how many workers write logs. They share the syncs of one
+	// write-ahead log. logStores is one whatever their number; the engine asks
+	// that one of the two divides the other.
 	execShards = 2
 	logStores  = 1
-	// logStoreName and logStoreFormat are what the engine calls its default
-	// log store, and sessionsMax and entryBatch what it was built with.
-	logStoreName   = "sharded-pebble"
-	logStoreFormat = raftio.PlainLogDBBinVersion
-	sessionsMax    = 4096
-	entryBatch     = 48
+	// sessionsMax and entryBatch are what the engine was built with.
+	sessionsMax = 4096
+	entryBatch  = 48
 
 	// electionTicks and heartbeatTicks divide the election timeout E: a tick
 	// is E/50 and a heartbeat comes every E/10, ten of them in the shortest
@@ -49,8 +45,10 @@ const (
 )
 
 // EngineConstants names the settings that a directory is bound to, for the
-// birth certificate. Pinned by a test.
-const EngineConstants = "dragonboat/4 exec=2 logstore=sharded-pebble logstores=1"
+// birth certificate. Pinned by a test. The format of the log store is not one of
+// them: it is recorded in the store, and a later version may bring it up to its
+// own.
+const EngineConstants = "dragonboat/4 exec=2 logstore=palisade-raftlog logstores=1"
 
 // tick returns the engine's unit of time in whole milliseconds.
 func (c Config) tick() time.Duration {
@@ -59,8 +57,6 @@ func (c Config) tick() time.Duration {
 
 // hostConfig returns the engine's settings for this node.
 func (c Config) hostConfig(events *listener, registry config.NodeRegistryFactory) config.NodeHostConfig {
-	store := config.GetTinyMemLogDBConfig()
-	store.Shards = logStores
 	host := config.NodeHostConfig{
 		DeploymentID:        c.Deployment,
 		NodeHostID:          c.HostID(c.Node),
@@ -74,7 +70,8 @@ func (c Config) hostConfig(events *listener, registry config.NodeRegistryFactory
 		NotifyCommit:        false,
 		EnableMetrics:       false,
 		Expert: config.ExpertConfig{
-			LogDB: store,
+			LogDBFactory: raftlog.NewFactory(raftlog.Options{FS: c.LogFS, Logger: c.Logger}),
+			LogDB:        config.LogDBConfig{Shards: logStores},
 			Engine: config.EngineConfig{
 				ExecShards:     execShards,
 				CommitShards:   commitShards,
@@ -109,7 +106,7 @@ func (c Config) replicaConfig(group statemachine.GroupID) config.Config {
 		SnapshotEntries:     entries,
 		CompactionOverhead:  max(entries/4, 1),
 		MaxInMemLogSize:     logBytes,
-		// The store drops what was cut off in its own compactions. One asked
+		// The log store drops what was cut off in its own compactions. One asked
 		// for after each cut would flush the table that all groups share.
 		DisableAutoCompactions:  true,
 		EntryCompressionType:    config.NoCompression,

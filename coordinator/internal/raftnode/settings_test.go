@@ -2,12 +2,15 @@ package raftnode
 
 import (
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/lni/dragonboat/v4/config"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/coordinator/internal/raftlog"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/transport"
 )
@@ -18,11 +21,11 @@ func TestSettingsThatADirectoryIsBornWith(t *testing.T) {
 	require.EqualValues(t, 2, execShards)
 	require.EqualValues(t, 1, logStores)
 	require.Zero(t, execShards%logStores, "one must divide the other")
-	require.EqualValues(t, "sharded-pebble", logStoreName)
-	require.EqualValues(t, 100, logStoreFormat)
+	require.EqualValues(t, "palisade-raftlog", raftlog.Name)
+	require.EqualValues(t, 0x50520001, raftlog.BinaryFormat)
 	require.EqualValues(t, 4096, sessionsMax)
 	require.EqualValues(t, 48, entryBatch)
-	require.Equal(t, fmt.Sprintf("dragonboat/4 exec=%d logstore=%s logstores=%d", execShards, logStoreName, logStores), EngineConstants)
+	require.Equal(t, fmt.Sprintf("dragonboat/4 exec=%d logstore=%s logstores=%d", execShards, raftlog.Name, logStores), EngineConstants)
 }
 
 func TestSettingsOfTheHost(t *testing.T) {
@@ -30,9 +33,8 @@ func TestSettingsOfTheHost(t *testing.T) {
 		Node: 2, Members: []statemachine.NodeID{1, 2, 3}, Groups: 4, Dir: "d", Deployment: 7, HostID: hostID,
 		Address: "app-2:7400", Listen: ":7400", Network: transport.NewMemory(0), Election: time.Second,
 	}
+	cfg.LogFS, cfg.Logger = vfs.NewMem(), slog.Default()
 	events, places := &listener{}, &registry{}
-	store := config.GetTinyMemLogDBConfig()
-	store.Shards = 1
 	require.Equal(t, config.NodeHostConfig{
 		DeploymentID:        7,
 		NodeHostID:          hostID(2),
@@ -44,7 +46,8 @@ func TestSettingsOfTheHost(t *testing.T) {
 		MaxSendQueueSize:    128 << 20,
 		MaxReceiveQueueSize: 128 << 20,
 		Expert: config.ExpertConfig{
-			LogDB: store,
+			LogDBFactory: raftlog.NewFactory(raftlog.Options{FS: cfg.LogFS, Logger: cfg.Logger}),
+			LogDB:        config.LogDBConfig{Shards: 1},
 			Engine: config.EngineConfig{
 				ExecShards: 2, CommitShards: 1, ApplyShards: 4, SnapshotShards: 4, CloseShards: 4,
 			},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/lni/dragonboat/v4"
+
+	"github.com/palisade-go/palisade/coordinator/internal/raftlog"
 )
 
 // reasons maps the texts of the engine's start-up errors to errors of this
@@ -19,19 +21,25 @@ var reasons = []struct {
 	{"NodeHostID changed", ErrIdentity, "each node needs its own directory"},
 	{"not the owner of the data directory", ErrIdentity, "each node needs its own directory"},
 	{"deployment ID changed", ErrDeployment, "the directory belongs to another cluster"},
-	{"logdb type changed", ErrLogStore, "the directory was written by another version"},
-	{"incompatible LogDB data format", ErrLogStore, "the directory was written by another version"},
-	{"using new LogDB on existing Raft Log", ErrLogStore, "the directory was written by another version"},
 	{"failed to lock data directory", ErrLocked, "another process uses the directory, or its lock file can't be made: the engine does not say which"},
 	{"hard setting changed", ErrEngineSettings, "the directory was written by another version"},
 	{"hard.go settings changed", ErrEngineSettings, "the directory was written by another version"},
 	{"DefaultNodeRegistryEnabled changed", ErrEngineSettings, "the directory was written by another program"},
 }
 
-// startError translates what the engine said when it refused to start.
+// startError translates what the engine, or the log store under it, said when it
+// refused to start.
 func startError(dir string, err error) error {
-	if errors.Is(err, dragonboat.ErrReplicaRemoved) {
+	var format *raftlog.FormatError
+	switch {
+	case errors.Is(err, dragonboat.ErrReplicaRemoved):
 		return fmt.Errorf("%w: %s: %w", ErrRemoved, dir, err)
+	case errors.As(err, &format):
+		return fmt.Errorf("%w: %w", ErrLogStore, err) // it names the directory
+	case errors.Is(err, raftlog.ErrInUse):
+		return fmt.Errorf("%w: %w", ErrLocked, err)
+	case errors.Is(err, raftlog.ErrCorrupt):
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
 	text := err.Error()
 	for _, r := range reasons {

@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// writeAndEnd makes three changes in the log's file system and three in the
-// store's: each creates, writes and syncs a file. It ends at one of them.
+// writeAndEnd makes three changes in the stores' file system and three in the
+// engine's: each creates, writes and syncs a file. It ends at one of them.
 func writeAndEnd(dir string) {
 	at, err := strconv.Atoi(os.Getenv(childVariable + "_AT"))
 	if err != nil {
@@ -32,22 +32,22 @@ func writeAndEnd(dir string) {
 	var d Disk
 	const logOnly = 10
 	d.EndAt(End{At: at % logOnly, LogOnly: at > logOnly, Part: 2, Rest: Garbage})
-	log, err := d.LogFS().Create(filepath.Join(dir, "1.log"))
+	log, err := d.PebbleFS().Create(filepath.Join(dir, "1.log"), vfs.WriteCategoryUnspecified)
 	if err == nil {
 		_, err = log.Write([]byte("abc"))
 	}
 	if err == nil {
-		err = log.Sync()
+		err = log.SyncData()
 	}
 	if err != nil {
 		os.Exit(1)
 	}
-	store, err := d.StoreFS().Create(filepath.Join(dir, "2.sst"), vfs.WriteCategoryUnspecified)
+	snapshot, err := d.EngineFS().Create(filepath.Join(dir, "2.gbsnap"))
 	if err == nil {
-		_, err = store.Write([]byte("abc"))
+		_, err = snapshot.Write([]byte("abc"))
 	}
 	if err == nil {
-		err = store.SyncData()
+		err = snapshot.Sync()
 	}
 	if err != nil {
 		os.Exit(1)
@@ -58,17 +58,17 @@ func writeAndEnd(dir string) {
 func TestTheProcessEndsInTheMidstOfAChange(t *testing.T) {
 	torn := "ab\xa5"
 	for name, c := range map[string]struct {
-		at         int
-		log, store any // nil: there is no such file
+		at            int
+		log, snapshot any // nil: there is no such file
 	}{
-		"TheCreationOfALog":   {at: 1},
-		"AWriteToTheLog":      {at: 2, log: torn},
-		"ASyncOfTheLog":       {at: 3, log: "abc"},
-		"TheCreationOfATable": {at: 4, log: "abc"},
-		"AWriteToATable":      {at: 5, log: "abc", store: torn},
-		"ASyncOfATable":       {at: 6, log: "abc", store: "abc"},
-		"TheFirstWriteToALog": {at: 11, log: torn},
-		"NoneOfThese":         {at: 7, log: "abc", store: "abc"},
+		"TheCreationOfALog":      {at: 1},
+		"AWriteToTheLog":         {at: 2, log: torn},
+		"ASyncOfTheLog":          {at: 3, log: "abc"},
+		"TheCreationOfASnapshot": {at: 4, log: "abc"},
+		"AWriteToASnapshot":      {at: 5, log: "abc", snapshot: torn},
+		"ASyncOfASnapshot":       {at: 6, log: "abc", snapshot: "abc"},
+		"TheFirstWriteToALog":    {at: 11, log: torn},
+		"NoneOfThese":            {at: 7, log: "abc", snapshot: "abc"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -82,7 +82,7 @@ func TestTheProcessEndsInTheMidstOfAChange(t *testing.T) {
 				require.True(t, status.Signaled() && status.Signal() == syscall.SIGKILL, "%v", err)
 			}
 			require.Equal(t, c.log, content(t, filepath.Join(dir, "1.log")))
-			require.Equal(t, c.store, content(t, filepath.Join(dir, "2.sst")))
+			require.Equal(t, c.snapshot, content(t, filepath.Join(dir, "2.gbsnap")))
 		})
 	}
 }
