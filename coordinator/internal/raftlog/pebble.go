@@ -14,8 +14,9 @@ import (
 // memtables, and blockCacheBytes: 40 MiB. A batch that is larger than half a
 // memtable adds its own size until it is flushed.
 const (
-	// memTableBytes is also what is on disk of one write-ahead log. Entries
-	// that are removed before their memtable is full cost no table.
+	// memTableBytes is also what is on disk of one write-ahead log. There are
+	// memTablesMax+2 of them at most: pebble keeps old ones to write over.
+	// Entries that are removed before their memtable is full cost no table.
 	memTableBytes    = 8 << 20
 	memTablesMax     = 4 // writers are held back while this many wait for the disk
 	blockCacheBytes  = 8 << 20

@@ -32,16 +32,17 @@ func TestTheLogOnDiskIsBounded(t *testing.T) {
 	c := start(t, 1, withConfig(func(cfg *Config) { cfg.SnapshotEntries = 1000 }))
 	p := c.peers[1]
 	p.send(1)
-	data, err := statemachine.AppendBatch(nil, statemachine.Batch{
-		Node: 1, Incarnation: 1, Number: 1, // a repetition: it changes nothing but the log
-		Commands: []statemachine.Command{statemachine.Acquire{
-			Seq: 1, Claims: []statemachine.Claim{{Key: "k", Mode: statemachine.Exclusive}}, TTL: 1,
+	repetition := statemachine.Batch{Node: 1, Incarnation: 1, Number: 1} // it changes nothing but the log
+	for seq := statemachine.Seq(1); seq <= 4; seq++ {
+		repetition.Commands = append(repetition.Commands, statemachine.Acquire{
+			Seq: seq, Claims: []statemachine.Claim{{Key: "k", Mode: statemachine.Exclusive}}, TTL: 1,
 			Metadata:  string(make([]byte, statemachine.MetadataBytesMax)),
 			RequestID: string(make([]byte, statemachine.RequestIDBytesMax)),
-		}},
-	})
+		})
+	}
+	data, err := statemachine.AppendBatch(nil, repetition)
 	require.NoError(t, err)
-	const entries, rounds, callers = 60_000, 12, 50
+	const entries, rounds, callers = 42_000, 12, 50
 	var peak int64
 	for range rounds {
 		var proposals sync.WaitGroup
@@ -62,6 +63,9 @@ func TestTheLogOnDiskIsBounded(t *testing.T) {
 	written := int64(entries) * int64(len(data))
 	t.Logf("wrote %d MiB, at most %d MiB on disk", written>>20, peak>>20)
 	require.NotZero(t, p.node.Stats(1).SnapshotsCreated)
-	require.Greater(t, written, int64(64<<20))
-	require.Less(t, peak, int64(40<<20))
+	// Pebble keeps up to six write-ahead logs of 8 MiB, five of them to be
+	// written over; the rest is tables, most of it to be compacted.
+	const bound = 80 << 20
+	require.Greater(t, written, int64(2*bound))
+	require.Less(t, peak, int64(bound))
 }
