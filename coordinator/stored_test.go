@@ -19,12 +19,17 @@ import (
 // stored returns the states of all groups as a stopped node has them on disk.
 func stored(t *testing.T, n *locktest.Node) []string {
 	t.Helper()
-	store, err := pebblestore.Open(filepath.Join(n.Dir(), identity.MachinesDir), pebblestore.Options{})
+	return storedIn(t, n.Dir(), n.Number(), locktest.Groups)
+}
+
+func storedIn(t *testing.T, dir string, number, groups int) []string {
+	t.Helper()
+	store, err := pebblestore.Open(filepath.Join(dir, identity.MachinesDir), pebblestore.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
 	var dumps []string
-	for group := statemachine.GroupID(1); group <= locktest.Groups; group++ {
-		image, err := store.Image(uint64(group), uint64(n.Number()))
+	for group := statemachine.GroupID(1); group <= statemachine.GroupID(groups); group++ {
+		image, err := store.Image(uint64(group), uint64(number))
 		require.NoError(t, err)
 		machine, err := statemachine.Load(statemachine.Genesis{Group: group}, recordsOf(t, image))
 		require.NoError(t, err)
