@@ -13,7 +13,7 @@ import (
 // once, and waits for each to be applied there.
 func BenchmarkPropose(b *testing.B) {
 	for _, nodes := range []int{1, 3} {
-		for _, callers := range []int{1, 64} {
+		for _, callers := range []int{1, 64, 256} {
 			b.Run(fmt.Sprintf("%dNodes%dCallers", nodes, callers), func(b *testing.B) {
 				b.StopTimer()
 				benchmarkPropose(b, nodes, callers)
