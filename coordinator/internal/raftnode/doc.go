@@ -1,6 +1,7 @@
-// Package raftnode runs the replicas of one node on the Raft engine. It is
-// the only importer of the engine (github.com/lni/dragonboat/v4) and hides
-// its names, its errors and its traps from the rest of the program.
+// Package raftnode runs the replicas of one node on the Raft engine. But for
+// package raftlog, where the engine keeps its log, it is the only importer of the
+// engine (github.com/lni/dragonboat/v4) and hides its names, its errors and its
+// traps from the rest of the program.
 //
 // # Nouns
 //
