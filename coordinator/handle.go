@@ -82,7 +82,15 @@ func (h *handle) ensure(ctx context.Context, d time.Duration) error {
 }
 
 func (h *handle) release(ctx context.Context) error {
-	err := h.owned().release(ctx)
+	return h.ending(h.owned().release(ctx))
+}
+
+func (h *handle) releaseAsync() error {
+	return h.ending(h.owned().giveBack("ReleaseAsync"))
+}
+
+// ending returns what a release has returned.
+func (h *handle) ending(err error) error {
 	if h != nil && h.own.Err() != nil {
 		// What has ended is not forgotten, and an object with a finalizer outlives
 		// one collection more. This keeps the handle until here, too.

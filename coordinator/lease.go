@@ -147,3 +147,15 @@ func (l *Lease) Ensure(ctx context.Context, d time.Duration) error {
 // lease returns ErrLeaseLost at once: the exclusive time was over before.
 // A Release never touches a lease of somebody else.
 func (l *Lease) Release(ctx context.Context) error { return l.deref().release(ctx) }
+
+// ReleaseAsync gives the lease up as Release does, and waits for nothing: on
+// return the ownership has ended here and the group is being told, in one log
+// entry. It goes on until the group confirms it, or until the node is no longer
+// heard from; State says Released then. It returns nil also when Release or
+// ReleaseAsync came before, and ErrLeaseLost if the lease was lost.
+//
+// What this node asks of the same key afterwards comes behind it: Acquire waits
+// in line, and TryAcquire does not find the key held by what was given up. Other
+// nodes learn of it when the group has it. Use Release where the next step of
+// the program, in another process too, relies on the key being free.
+func (l *Lease) ReleaseAsync() error { return l.deref().releaseAsync() }

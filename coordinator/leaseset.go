@@ -81,3 +81,7 @@ func (s *LeaseSet) Ensure(ctx context.Context, d time.Duration) error {
 // group. After a loss it gives back what is still held and returns
 // ErrLeaseLost at once.
 func (s *LeaseSet) Release(ctx context.Context) error { return s.deref().release(ctx) }
+
+// ReleaseAsync is as Lease.ReleaseAsync, for the whole set. After a loss it gives
+// back what is still held and returns ErrLeaseLost.
+func (s *LeaseSet) ReleaseAsync() error { return s.deref().releaseAsync() }

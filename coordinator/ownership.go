@@ -278,7 +278,8 @@ func (o *ownership) has(key string) bool {
 	return found
 }
 
-// release ends the ownership and gives everything back; see Lease.Release.
+// release ends the ownership, gives everything back and waits until that is
+// confirmed; see Lease.Release.
 func (o *ownership) release(ctx context.Context) error {
 	if o == nil {
 		return &Error{"Release", "", NotApplied, errNil}
@@ -289,13 +290,9 @@ func (o *ownership) release(ctx context.Context) error {
 	// Whether ctx is of this very lease has to be known before the lease's
 	// own end ends it.
 	own := derivesFrom(ctx, o) && ctx.Err() == nil
-	o.mu.Lock()
-	err := o.errLocked()
-	o.endLocked(ErrReleased)
-	o.giveLocked()
-	o.mu.Unlock()
-	if err != nil && !errors.Is(err, ErrReleased) {
-		return o.error("Release", NotApplied, err)
+	err := o.giveBack("Release")
+	if err != nil {
+		return err
 	}
 	if own {
 		// The end of the lease must not cut its own release short, and as a
@@ -322,6 +319,24 @@ func (o *ownership) release(ctx context.Context) error {
 	default:
 		return o.error("Release", Unknown, err)
 	}
+}
+
+// giveBack ends the ownership as released and hands everything back to the
+// groups. It waits for nothing. The error says that the ownership was lost
+// before.
+func (o *ownership) giveBack(op string) error {
+	if o == nil {
+		return &Error{op, "", NotApplied, errNil}
+	}
+	o.mu.Lock()
+	err := o.errLocked()
+	o.endLocked(ErrReleased)
+	o.giveLocked()
+	o.mu.Unlock()
+	if err != nil && !errors.Is(err, ErrReleased) {
+		return o.error(op, NotApplied, err)
+	}
+	return nil
 }
 
 // wasHanded reports whether it came into its caller's hands.

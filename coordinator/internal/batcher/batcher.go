@@ -41,12 +41,14 @@ type Batcher struct {
 	identity Identity
 	next     statemachine.BatchNumber
 	flights  []*Flight // by number, rising
-	// pending is what waits to be cut, and Acquires that were withdrawn
-	// since: those that acquires does not have.
-	pending   []statemachine.Command
-	acquires  map[statemachine.Seq]struct{}
-	withdrawn int // how many of pending
-	endings   int // Releases, Cancels and Leaves in pending
+	// endings and acquires are what waits to be cut, each in its order. Endings
+	// go first: so what a node gives back is never behind what it asks for next,
+	// also when the batch with it had to be sent again under another number.
+	// acquires has those that were withdrawn since, too: they are not in wanted.
+	endings   []statemachine.Command
+	acquires  []statemachine.Command
+	wanted    map[statemachine.Seq]struct{}
+	withdrawn int // how many of acquires
 	// settled is the highest number seen applied, settledSend its FirstSend.
 	settled     statemachine.BatchNumber
 	settledSend clock.Instant
@@ -54,18 +56,29 @@ type Batcher struct {
 
 // New returns a Batcher whose first batch has number 1.
 func New(identity Identity) *Batcher {
-	return &Batcher{identity: identity, next: 1, acquires: map[statemachine.Seq]struct{}{}}
+	return &Batcher{identity: identity, next: 1, wanted: map[statemachine.Seq]struct{}{}}
 }
 
-// Add puts a command in line for the next batch.
+// Add puts a command in line for the next batch, behind those of its kind.
 func (b *Batcher) Add(c statemachine.Command) {
-	b.pending = append(b.pending, c)
-	if a, ok := c.(statemachine.Acquire); ok {
-		b.acquires[a.Seq] = struct{}{}
-	}
 	if Ending(c) {
-		b.endings++
+		b.endings = append(b.endings, c)
+		return
 	}
+	b.acquires = append(b.acquires, c)
+	if a, ok := c.(statemachine.Acquire); ok {
+		b.wanted[a.Seq] = struct{}{}
+	}
+}
+
+// Ending reports whether a command only ever gives something up. Those may
+// use new numbers even when a node has lost sight of the group.
+func Ending(c statemachine.Command) bool {
+	switch c.(type) {
+	case statemachine.Release, statemachine.Cancel, statemachine.Leave:
+		return true
+	}
+	return false
 }
 
 // Withdraw takes a pending Acquire out again, and reports whether it was
@@ -73,14 +86,15 @@ func (b *Batcher) Add(c statemachine.Command) {
 // however many are pending, on average: while a group is silent all its
 // callers give up one by one.
 func (b *Batcher) Withdraw(seq statemachine.Seq) bool {
-	if _, ok := b.acquires[seq]; !ok {
+	if _, ok := b.wanted[seq]; !ok {
 		return false
 	}
-	delete(b.acquires, seq)
+	delete(b.wanted, seq)
 	b.withdrawn++
-	if b.withdrawn > len(b.pending)/2 {
-		b.keep(slices.DeleteFunc(b.pending, b.isWithdrawn))
+	if b.withdrawn > len(b.acquires)/2 {
+		b.acquires = slices.DeleteFunc(b.acquires, b.isWithdrawn)
 		b.withdrawn = 0
+		b.shrink()
 	}
 	return true
 }
@@ -90,26 +104,28 @@ func (b *Batcher) isWithdrawn(c statemachine.Command) bool {
 	if !ok {
 		return false
 	}
-	_, wanted := b.acquires[a.Seq]
+	_, wanted := b.wanted[a.Seq]
 	return !wanted
 }
 
-// keep sets what is pending; with nothing left it gives the memory of a burst
-// back.
-func (b *Batcher) keep(rest []statemachine.Command) {
-	b.pending = rest
-	if len(rest) == 0 {
-		b.DropPending()
+// shrink gives the memory of a burst back when nothing is left of it.
+func (b *Batcher) shrink() {
+	if len(b.endings) == 0 {
+		b.endings = nil
+	}
+	if len(b.acquires) == 0 {
+		b.acquires, b.wanted = nil, map[statemachine.Seq]struct{}{}
 	}
 }
 
 // DropPending forgets all that was not cut yet.
 func (b *Batcher) DropPending() {
-	b.pending, b.acquires, b.withdrawn, b.endings = nil, map[statemachine.Seq]struct{}{}, 0, 0
+	b.endings, b.acquires, b.withdrawn = nil, nil, 0
+	b.shrink()
 }
 
 // Pending returns how many commands wait to be cut.
-func (b *Batcher) Pending() int { return len(b.pending) - b.withdrawn }
+func (b *Batcher) Pending() int { return len(b.endings) + len(b.acquires) - b.withdrawn }
 
 // Flights returns what is in flight, by rising number. The slice is valid
 // until the next call that changes the Batcher.
@@ -122,12 +138,11 @@ func (b *Batcher) Next() statemachine.BatchNumber { return b.next }
 func (b *Batcher) Room() bool { return len(b.flights) < FlightsMax }
 
 // Cut makes the next batch of pending commands, as many as fit; with none
-// pending it makes an empty one, which renews. With endingOnly it takes just
-// Release, Cancel and Leave commands and leaves the rest pending. The flight
-// counts as sent from now on. An error says that the batch could not be
-// encoded; its commands are dropped, since they never will be.
-func (b *Batcher) Cut(now clock.Instant, wall int64, endingOnly bool) (*Flight, error) {
-	commands := b.take(endingOnly)
+// pending it makes an empty one, which renews. With endingsOnly it leaves the
+// Acquires pending. The flight counts as sent from now on. An error says that the
+// batch could not be encoded; its commands are dropped, since they never will be.
+func (b *Batcher) Cut(now clock.Instant, wall int64, endingsOnly bool) (*Flight, error) {
+	commands := b.take(endingsOnly)
 	data, err := statemachine.AppendBatch(nil, statemachine.Batch{
 		Node:        b.identity.Node,
 		Directory:   b.identity.Directory,
@@ -147,52 +162,39 @@ func (b *Batcher) Cut(now clock.Instant, wall int64, endingOnly bool) (*Flight, 
 }
 
 // take removes the commands of one batch from the pending ones.
-func (b *Batcher) take(endingOnly bool) []statemachine.Command {
+func (b *Batcher) take(endingsOnly bool) []statemachine.Command {
 	var taken []statemachine.Command
-	kept, looked, size := 0, 0, 0
-	for _, c := range b.pending {
-		if len(taken) == CommandsMax || size >= BytesMax {
-			break
-		}
-		looked++
-		switch {
-		case b.isWithdrawn(c):
-			b.withdrawn--
-		case endingOnly && !Ending(c):
-			b.pending[kept] = c
-			kept++
-		default:
+	size := 0
+	// from takes of one list until the batch is full.
+	from := func(list []statemachine.Command) []statemachine.Command {
+		looked := 0
+		for _, c := range list {
+			if len(taken) == CommandsMax || size >= BytesMax {
+				break
+			}
+			looked++
+			if b.isWithdrawn(c) {
+				b.withdrawn--
+				continue
+			}
+			if a, ok := c.(statemachine.Acquire); ok {
+				delete(b.wanted, a.Seq)
+			}
 			taken = append(taken, c)
 			size += sizeOf(c)
-			b.taken(c)
 		}
+		return slices.Delete(list, 0, looked)
 	}
-	b.keep(slices.Delete(b.pending, kept, looked))
+	b.endings = from(b.endings)
+	if !endingsOnly {
+		b.acquires = from(b.acquires)
+	}
+	b.shrink()
 	return taken
 }
 
-// taken notes that a command is no longer pending.
-func (b *Batcher) taken(c statemachine.Command) {
-	if a, ok := c.(statemachine.Acquire); ok {
-		delete(b.acquires, a.Seq)
-	}
-	if Ending(c) {
-		b.endings--
-	}
-}
-
 // HasEnding reports whether a Release, Cancel or Leave is pending.
-func (b *Batcher) HasEnding() bool { return b.endings > 0 }
-
-// Ending reports whether a command only ever gives something up. Those may
-// use new numbers even when a node has lost sight of the group.
-func Ending(c statemachine.Command) bool {
-	switch c.(type) {
-	case statemachine.Release, statemachine.Cancel, statemachine.Leave:
-		return true
-	}
-	return false
-}
+func (b *Batcher) HasEnding() bool { return len(b.endings) > 0 }
 
 // sizeOf is about how many bytes a command takes in a log entry.
 func sizeOf(c statemachine.Command) int {

@@ -78,11 +78,22 @@ func TestABatchWithoutCommandsRenews(t *testing.T) {
 	require.Empty(t, sent.Commands)
 }
 
-func TestCommandsKeepTheirOrder(t *testing.T) {
+func TestEndingsGoFirstAndEachKindKeepsItsOrder(t *testing.T) {
 	b := New(self)
-	want := []statemachine.Command{acquire(1), statemachine.Release{Seq: 9}, acquire(2), statemachine.Cancel{Seq: 1}}
-	require.Equal(t, want, cut(t, b, 0, want...).Commands)
+	got := cut(t, b, 0, acquire(1), statemachine.Release{Seq: 9}, acquire(2), statemachine.Cancel{Seq: 3}).Commands
+	require.Equal(t, []statemachine.Command{statemachine.Release{Seq: 9}, statemachine.Cancel{Seq: 3}, acquire(1), acquire(2)}, got)
 	require.Zero(t, b.Pending())
+}
+
+// A full batch of endings leaves no room, and none of them waits behind an Acquire.
+func TestEndingsGoFirstHoweverManyThereAre(t *testing.T) {
+	b := New(self)
+	b.Add(acquire(1))
+	for seq := range statemachine.Seq(CommandsMax + 1) {
+		b.Add(statemachine.Release{Seq: seq + 2})
+	}
+	require.NotContains(t, cut(t, b, 0).Commands, acquire(1))
+	require.Equal(t, []statemachine.Command{statemachine.Release{Seq: CommandsMax + 2}, acquire(1)}, cut(t, b, 0).Commands)
 }
 
 func TestRoomIsForFourFlights(t *testing.T) {
@@ -259,11 +270,14 @@ func TestWithdrawnIsAsIfNeverAdded(t *testing.T) {
 				require.NoError(t, err)
 				var want, rest []statemachine.Command
 				for _, c := range plain {
-					if ending && !Ending(c) {
-						rest = append(rest, c)
-					} else {
+					if Ending(c) {
 						want = append(want, c)
+					} else {
+						rest = append(rest, c)
 					}
+				}
+				if !ending {
+					want, rest = append(want, rest...), nil
 				}
 				require.Equal(t, want, f.Commands)
 				plain = rest
@@ -284,15 +298,15 @@ func TestWithdrawCostsTheSameHoweverManyArePending(t *testing.T) {
 	}
 	moved := 0
 	for seq := statemachine.Seq(burst); seq > 0; seq-- { // the worst order for a search from the front
-		before := len(b.pending)
+		before := len(b.acquires)
 		require.True(t, b.Withdraw(seq))
-		if len(b.pending) != before {
+		if len(b.acquires) != before {
 			moved += before
 		}
 	}
 	require.Less(t, moved, 3*burst)
 	require.Zero(t, b.Pending())
-	require.Empty(t, b.pending)
+	require.Empty(t, b.acquires)
 }
 
 func TestABatchHasBoundedCommands(t *testing.T) {

@@ -13,7 +13,9 @@
 //     will ignore it for ever. Its commands go back to the caller, who
 //     decides what is still wanted.
 //  4. What was withdrawn before it was cut is never sent.
-//  5. At most FlightsMax batches are in flight, each at most CommandsMax
+//  5. Endings (Release, Cancel, Leave) go before Acquires, each in their order. A
+//     dead ending that goes out again is behind no later Acquire then.
+//  6. At most FlightsMax batches are in flight, each at most CommandsMax
 //     commands and about BytesMax bytes, so that no log entry is long.
 //
 // The package is pure: no clock, goroutine or channel. One caller at a time.

@@ -34,6 +34,9 @@
 //  6. A node that has seen none of its batches applied for the pace uses no
 //     new numbers but for Release, Cancel and Leave, so that a stalled
 //     replica does not keep its node's presence alive.
+//  7. A try that is refused for nothing but what this node is giving back is
+//     asked again: it comes behind the Release then, wherever the Release was
+//     when it was refused.
 //
 // The package is pure: no clock, goroutine or channel. Every input carries
 // the time; the effects it caused are taken with Effects. One caller at a

@@ -220,10 +220,24 @@ func (h *Hub) refused(e statemachine.Refused) {
 	case e.Seq == 0 || r == nil:
 	case r.phase == leaving:
 		h.over(r)
+	case r.phase == asked && e.Reason == statemachine.RefusedBusy && h.givesBack(e.Holders):
+		h.number(r)
 	case r.phase == asked:
 		h.forget(r)
 		h.say(Refused{r.ref, e.Reason, e.Holders})
 	}
+}
+
+// givesBack reports whether all that is in the way of a try is on its way back
+// from here.
+func (h *Hub) givesBack(holders []statemachine.Holder) bool {
+	for _, holder := range holders {
+		r := h.bySeq[holder.Lease.Seq]
+		if !h.own(holder.Lease) || r == nil || r.phase != leaving {
+			return false
+		}
+	}
+	return len(holders) > 0
 }
 
 // ended handles an end that this node did not ask for.
