@@ -87,9 +87,13 @@ func (r *replica) catchUp() {
 	machine := r.machine
 	r.n.arrives(r.n.ills.lag(), func() {
 		r.applying = false
-		if r.stalled > 0 || machine != r.machine {
+		if r.stalled > 0 {
 			r.n.w.count["stalled replica"]++
 			return // catchUp is called again at the end of that
+		}
+		if machine != r.machine {
+			r.catchUp() // this was planned for another state
+			return
 		}
 		for range 1 + r.random.IntN(8) {
 			if r.behind() && r.n.w.failure == nil {
