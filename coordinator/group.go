@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -94,14 +95,18 @@ func (g *group) run() {
 	defer timer.Stop()
 	var inputs []input
 	g.turn.Begin()
-	g.step(func(h *hub.Hub, now clock.Instant) { h.Start(now) })
 	for {
+		g.step((*hub.Hub).Flush)
 		g.schedule(timer)
 		g.turn.End()
 		select {
 		case <-g.stop:
 			return
 		case <-g.mail.wake:
+			// One entry can wake many callers here, and each asks for its next
+			// thing. Those that are ready to run go first, so that they have
+			// asked when the batch is made. Nobody waits where nobody is ready.
+			runtime.Gosched()
 			g.turn.Begin()
 			inputs = g.mail.take(inputs)
 			for i, in := range inputs {
@@ -110,7 +115,6 @@ func (g *group) run() {
 			}
 		case <-timer.C:
 			g.turn.Begin()
-			g.step(func(h *hub.Hub, now clock.Instant) { h.Tick(now) })
 		}
 	}
 }

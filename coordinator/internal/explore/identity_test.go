@@ -92,8 +92,8 @@ func TestACloneGoesItsOwnWay(t *testing.T) {
 	b := newBook()
 	identity := (&lives{t: 8}).identity
 	p := newProcess(1, 1, a("a", "b"), 8)
-	p.Hub.Start(p.Now)
 	p.ask(1, 8)
+	p.Hub.Flush(p.Now)
 	p.carryOut(b, 8)
 
 	before := identity(p)
@@ -102,7 +102,7 @@ func TestACloneGoesItsOwnWay(t *testing.T) {
 
 	q.ask(2, 8)
 	q.Now = q.Now.Add(3)
-	q.Hub.Tick(q.Now)
+	q.Hub.Flush(q.Now)
 	q.carryOut(b, 8)
 	after := identity(q)
 	require.NotEqual(t, before, after)
@@ -112,7 +112,7 @@ func TestACloneGoesItsOwnWay(t *testing.T) {
 
 	p.ask(2, 8)
 	p.Now = p.Now.Add(3)
-	p.Hub.Tick(p.Now)
+	p.Hub.Flush(p.Now)
 	p.carryOut(b, 8)
 	require.Equal(t, after, identity(p), "the same inputs come to the same")
 }
@@ -123,8 +123,9 @@ func TestIdentityHasAges(t *testing.T) {
 	born := func(after, age time.Duration) []byte {
 		p := newProcess(1, 1, a("a"), 8)
 		p.Now = p.Now.Add(after)
-		p.Hub.Start(p.Now)
+		p.Hub.Flush(p.Now)
 		p.ask(1, 8)
+		p.Hub.Flush(p.Now)
 		p.carryOut(newBook(), 8)
 		p.Now = p.Now.Add(age)
 		return (&lives{t: 8}).identity(p)

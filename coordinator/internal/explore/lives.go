@@ -70,7 +70,7 @@ func newLives(b *book, cfg *Config) *lives {
 // born returns the number of a new process that has started.
 func (l *lives) born(node statemachine.NodeID, incarnation statemachine.Incarnation, asks []Ask, state uint32) result {
 	p := newProcess(node, incarnation, asks, l.t)
-	p.Hub.Start(p.Now)
+	p.Hub.Flush(p.Now) // the announcement
 	l.input(p, input{kind: resync, arg: state})
 	o := p.carryOut(l.book, l.t)
 	return result{l.intern(p), o}
@@ -144,10 +144,11 @@ func (l *lives) input(p *process, in input) {
 		p.Hub.LeaderChanged(p.Now)
 	case pass:
 		p.Now = p.Now.Add(time.Duration(in.arg))
-		p.Hub.Tick(p.Now)
 	case rest:
 		p.Now = p.Now.Add(time.Duration(in.arg))
+		return // nobody looks
 	}
+	p.Hub.Flush(p.Now)
 }
 
 // same says that two processes have one identity. If so they have one number,

@@ -40,7 +40,6 @@ func (h *Hub) Applied(index statemachine.Index, events []statemachine.Event, now
 			}
 		}
 	}
-	h.finish(now)
 }
 
 func (h *Hub) own(id statemachine.LeaseID) bool {

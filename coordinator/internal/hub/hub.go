@@ -55,7 +55,7 @@ type mark struct {
 	number statemachine.BatchNumber
 }
 
-// New returns a Hub that has not announced its node yet; Start does.
+// New returns a Hub that has not announced its node yet; the first Flush does.
 func New(cfg Config) *Hub {
 	return &Hub{
 		cfg:     cfg,
@@ -81,9 +81,6 @@ func (h *Hub) HeardAt() (clock.Instant, bool) { return h.keeper.HeardAt() }
 // Len returns how many requests the hub keeps, those being given back too.
 func (h *Hub) Len() int { return len(h.bySeq) }
 
-// Start announces the node to the group with its first batch.
-func (h *Hub) Start(now clock.Instant) { h.finish(now) }
-
 // Acquire asks for a lease. One of Granted, Queued (and later Granted),
 // Refused or Unavailable follows. After Leave it is Unavailable at once.
 func (h *Hub) Acquire(ref Ref, ask Ask, now clock.Instant) {
@@ -96,7 +93,6 @@ func (h *Hub) Acquire(ref Ref, ask Ask, now clock.Instant) {
 	r := &request{ref: ref, phase: asked, ask: ask}
 	h.byRef[ref] = r
 	h.number(r)
-	h.finish(now)
 }
 
 // Cancel withdraws a request whose caller has left, or releases what came of
@@ -115,7 +111,6 @@ func (h *Hub) Cancel(ref Ref, now clock.Instant) {
 	case r.phase == leaving:
 		r.late = false
 	}
-	h.finish(now)
 }
 
 // Release gives a lease back. Over follows, once the group has it.
@@ -128,7 +123,6 @@ func (h *Hub) Distrust(ref Ref, now clock.Instant) {
 	if r := h.byRef[ref]; r != nil && r.phase == held {
 		h.lose(r, LostWindow)
 	}
-	h.finish(now)
 }
 
 // Mark asks for Reached once a batch that is sent from now on has been seen
@@ -140,7 +134,6 @@ func (h *Hub) Mark(ref Ref, now clock.Instant) {
 		return
 	}
 	h.marks = append(h.marks, mark{ref, h.batcher.Next()})
-	h.finish(now)
 }
 
 // Unmark forgets a Mark whose caller has left.
@@ -174,7 +167,6 @@ func (h *Hub) Leave(now clock.Instant) {
 		h.marks = nil
 		h.keeper = keeper.New()
 	}
-	h.finish(now)
 }
 
 // LeaderChanged makes everything unsettled go out again at once, and renews.
@@ -184,7 +176,6 @@ func (h *Hub) LeaderChanged(now clock.Instant) {
 		h.attempt(f, now)
 	}
 	h.keeper.Hurry()
-	h.finish(now)
 }
 
 // AttemptFailed is the hint that an attempt came to nothing, as far as the
@@ -197,16 +188,36 @@ func (h *Hub) AttemptFailed(number statemachine.BatchNumber, attempt int, now cl
 			f.RetryAt = min(f.RetryAt, now.Add(h.cfg.Backoff+h.jitter(f, h.cfg.Backoff)))
 		}
 	}
-	h.finish(now)
 }
 
-// Tick looks at the clock: ends what is over, renews, retries.
-func (h *Hub) Tick(now clock.Instant) {
+// Flush looks at the clock, and sends: what is due again, what waits, and a renewal
+// when one is due. Whoever has given the hub an input calls it before it waits for
+// the next one, once for all inputs that were there, so that what was asked at the
+// same moment goes out in one batch. The first Flush announces the node to the
+// group.
+func (h *Hub) Flush(now clock.Instant) {
 	h.begin(now)
-	h.finish(now)
+	if h.dead {
+		return
+	}
+	for _, f := range h.batcher.Flights() {
+		if now >= f.RetryAt {
+			h.failed()
+			h.attempt(f, now)
+		}
+	}
+	for h.batcher.Room() && h.wantsBatch(now) {
+		f, err := h.batcher.Cut(now, h.cfg.Wall(), h.blind(now))
+		if err != nil {
+			h.fatal(fmt.Errorf("encoding a batch: %w", err))
+			return
+		}
+		h.keeper.Sent(now)
+		h.attempt(f, now)
+	}
 }
 
-// Next returns when Tick is wanted next; false: only after another input.
+// Next returns when Flush is wanted next; false: only after another input.
 func (h *Hub) Next(now clock.Instant) (clock.Instant, bool) {
 	if h.dead {
 		return 0, false
@@ -238,28 +249,6 @@ func (h *Hub) begin(now clock.Instant) {
 		default:
 			h.lose(r, LostWindow)
 		}
-	}
-}
-
-// finish retries what is due and sends what waits.
-func (h *Hub) finish(now clock.Instant) {
-	if h.dead {
-		return
-	}
-	for _, f := range h.batcher.Flights() {
-		if now >= f.RetryAt {
-			h.failed()
-			h.attempt(f, now)
-		}
-	}
-	for h.batcher.Room() && h.wantsBatch(now) {
-		f, err := h.batcher.Cut(now, h.cfg.Wall(), h.blind(now))
-		if err != nil {
-			h.fatal(fmt.Errorf("encoding a batch: %w", err))
-			return
-		}
-		h.keeper.Sent(now)
-		h.attempt(f, now)
 	}
 }
 

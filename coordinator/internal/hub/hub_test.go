@@ -41,15 +41,20 @@ type pair struct {
 func newPair(t *testing.T) *pair {
 	p := &pair{t: t, hub: New(testConfig(identity()))}
 	p.machine = statemachine.New(statemachine.Genesis{Group: 1, Members: []statemachine.NodeID{1, 2, 3}})
-	p.hub.Start(0)
 	p.settle(0)
 	return p
+}
+
+// flush returns what the hub has said since, and what it sends now.
+func (p *pair) flush(now clock.Instant) []Effect {
+	p.hub.Flush(now)
+	return p.hub.Effects()
 }
 
 // settle delivers what the hub sends until it has nothing more to send.
 func (p *pair) settle(now clock.Instant) {
 	for {
-		effects := p.hub.Effects()
+		effects := p.flush(now)
 		p.said = append(p.said, effects...)
 		sends := of[Send](effects)
 		if len(sends) == 0 {
@@ -76,7 +81,7 @@ func ask(key string, ttl time.Duration) Ask {
 // it is about, says that the lease is lost, before anything else is said.
 func TestG3LossNeedsNoMessage(t *testing.T) {
 	questions := map[string]func(*Hub, clock.Instant){
-		"Tick":          func(h *Hub, now clock.Instant) { h.Tick(now) },
+		"Flush":         func(h *Hub, now clock.Instant) { h.Flush(now) },
 		"Acquire":       func(h *Hub, now clock.Instant) { h.Acquire(9, ask("l", time.Minute), now) },
 		"Cancel":        func(h *Hub, now clock.Instant) { h.Cancel(8, now) },
 		"Mark":          func(h *Hub, now clock.Instant) { h.Mark(7, now) },
@@ -98,8 +103,7 @@ func TestG3LossNeedsNoMessage(t *testing.T) {
 			p.settle(0)
 			require.Len(t, of[Granted](p.said), 1)
 
-			p.hub.Tick(at(3600*time.Millisecond - 1))
-			require.Empty(t, of[Lost](p.hub.Effects()))
+			require.Empty(t, of[Lost](p.flush(at(3600*time.Millisecond-1))))
 			question(p.hub, at(3600*time.Millisecond))
 			effects := p.hub.Effects()
 			require.Equal(t, Lost{1, LostWindow}, effects[0])
@@ -112,7 +116,7 @@ func TestG3LossNeedsNoMessage(t *testing.T) {
 func TestG9Once(t *testing.T) {
 	p := newPair(t)
 	p.hub.Acquire(1, ask("k", time.Minute), 0)
-	sends := of[Send](p.hub.Effects())
+	sends := of[Send](p.flush(0))
 	require.Len(t, sends, 1)
 	for range 3 {
 		p.deliver(sends[0], 0)
@@ -121,7 +125,7 @@ func TestG9Once(t *testing.T) {
 	require.Len(t, of[Granted](p.said), 1)
 
 	p.hub.Release(1, 0)
-	release := of[Send](p.hub.Effects())
+	release := of[Send](p.flush(0))
 	require.Len(t, release, 1)
 	p.deliver(release[0], 0)
 	p.hub.Acquire(2, ask("k", time.Minute), 0)
@@ -210,8 +214,7 @@ func TestNextIsAfterWhatWasLookedAt(t *testing.T) {
 		}
 		require.Greater(t, next, now, "the shell would tick for ever")
 		now = next
-		p.hub.Tick(now)
-		p.hub.Effects()
+		p.flush(now)
 	}
 	require.Greater(t, now, at(time.Minute))
 }
@@ -227,8 +230,7 @@ func TestRenewalsGoOutInTime(t *testing.T) {
 		require.True(t, ok)
 		require.LessOrEqual(t, next.Sub(now), 500*time.Millisecond, "a sixteenth of the TTL")
 		now = next
-		p.hub.Tick(now)
-		effects := p.hub.Effects()
+		effects := p.flush(now)
 		for _, s := range of[Send](effects) {
 			require.Equal(t, 2*time.Second, now.Sub(last), "a quarter of the TTL")
 			last = now
@@ -247,7 +249,7 @@ func TestLeaveGivesBackAsManyAsOneBatchTakes(t *testing.T) {
 	p.settle(0)
 	require.Equal(t, requests, p.machine.Stats().Leases)
 	p.hub.Leave(0)
-	effects := p.hub.Effects()
+	effects := p.flush(0)
 	sends := of[Send](effects)
 	require.Len(t, sends, 1)
 	p.deliver(sends[0], 0)
@@ -265,10 +267,11 @@ func TestMemoryOfManyRequestsIsGivenBack(t *testing.T) {
 		return int64(stats.HeapAlloc)
 	}
 	h := New(testConfig(identity()))
-	h.Start(0)
+	h.Flush(0)
 	before := bytesInUse()
 	for ref := range Ref(requests) {
 		h.Acquire(ref+1, ask("k", time.Minute), 0)
+		h.Flush(0)
 	}
 	require.Equal(t, requests, h.Len())
 	for ref := range Ref(requests) {
@@ -281,6 +284,7 @@ func TestMemoryOfManyRequestsIsGivenBack(t *testing.T) {
 		h.Applied(statemachine.Index(f.Number), []statemachine.Event{
 			statemachine.Applied{Node: self, Incarnation: 1, Number: f.Number},
 		}, 0)
+		h.Flush(0)
 	}
 	require.Zero(t, h.Len())
 	h.Effects()
@@ -291,12 +295,12 @@ func TestMemoryOfManyRequestsIsGivenBack(t *testing.T) {
 func TestARequestThatCantBeEncodedIsFatal(t *testing.T) {
 	p := newPair(t)
 	p.hub.Acquire(1, ask(string(make([]byte, statemachine.KeyBytesMax+1)), time.Minute), 0)
-	fatal := of[Fatal](p.hub.Effects())
+	fatal := of[Fatal](p.flush(0))
 	require.Len(t, fatal, 1)
 	require.ErrorContains(t, fatal[0].Err, "encoding a batch")
 	p.hub.Acquire(2, ask("k", time.Minute), 0)
 	p.hub.LeaderChanged(0)
-	require.Empty(t, p.hub.Effects(), "it sends nothing any longer")
+	require.Empty(t, p.flush(0), "it sends nothing any longer")
 }
 
 func TestJitterSpreadsAndRepeats(t *testing.T) {
@@ -319,7 +323,7 @@ func TestJitterSpreadsAndRepeats(t *testing.T) {
 func TestARejectionAloneEndsTheNode(t *testing.T) {
 	rejected := func(reason statemachine.RejectReason, change func(*statemachine.Rejected)) []Fatal {
 		h := New(testConfig(identity()))
-		h.Start(0)
+		h.Flush(0)
 		id := identity()
 		e := statemachine.Rejected{
 			Node: id.Node, Directory: id.Directory, Incarnation: id.Incarnation, Number: 1, Reason: reason,
@@ -342,4 +346,20 @@ func TestARejectionAloneEndsTheNode(t *testing.T) {
 		require.Empty(t, rejected(reason, func(e *statemachine.Rejected) { e.Directory[5]++ }), "of another directory")
 		require.Empty(t, rejected(reason, func(e *statemachine.Rejected) { e.Incarnation++ }), "of another start")
 	}
+}
+
+func TestWhatIsAskedBeforeAFlushGoesOutInOneBatch(t *testing.T) {
+	p := newPair(t)
+	for ref, key := range []string{"a", "b", "c"} {
+		p.hub.Acquire(Ref(ref+1), ask(key, time.Minute), 0)
+		require.Empty(t, p.hub.Effects())
+	}
+	p.hub.Cancel(2, 0)
+	require.Equal(t, []Effect{Over{2}}, p.hub.Effects())
+	sends := of[Send](p.flush(0))
+	require.Len(t, sends, 1)
+	batch, err := statemachine.DecodeBatch(sends[0].Data)
+	require.NoError(t, err)
+	require.Len(t, batch.Commands, 2)
+	require.Empty(t, p.flush(0))
 }

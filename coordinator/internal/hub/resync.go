@@ -31,7 +31,6 @@ func (h *Hub) Installed(state State, now clock.Instant) {
 	h.begin(now)
 	h.seen = state.Index
 	h.resync(state, now)
-	h.finish(now)
 }
 
 func (h *Hub) resync(state State, now clock.Instant) {

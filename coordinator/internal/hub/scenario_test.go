@@ -125,7 +125,7 @@ func (d *director) input(c scenariotest.Command) bool {
 	name := func() Ref { return d.ref(c.Word(0)) }
 	switch c.Verb {
 	case "start":
-		d.hub.Start(d.now)
+		d.hub.Flush(d.now)
 	case "acquire", "try":
 		words := c.Words()
 		d.hub.Acquire(d.ref(words[0]), Ask{
@@ -142,6 +142,7 @@ func (d *director) input(c scenariotest.Command) bool {
 		d.hub.Mark(name(), d.now)
 	case "unmark":
 		d.hub.Unmark(name())
+		return true
 	case "leave":
 		d.hub.Leave(d.now)
 	case "leader":
@@ -159,9 +160,11 @@ func (d *director) input(c scenariotest.Command) bool {
 		d.advance(d.duration(c))
 	case "jump":
 		d.now = d.now.Add(d.duration(c))
+		return true // nobody looks
 	default:
 		return false
 	}
+	d.hub.Flush(d.now)
 	return true
 }
 
@@ -187,7 +190,7 @@ func (d *director) advance(by time.Duration) {
 }
 
 func (d *director) tick() {
-	d.hub.Tick(d.now)
+	d.hub.Flush(d.now)
 	d.told()
 	next, ok := d.hub.Next(d.now)
 	require.True(d.t, !ok || next > d.now, "at %v the shell would tick again at once, for ever", time.Duration(d.now))

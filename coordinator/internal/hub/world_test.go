@@ -48,6 +48,7 @@ func (d *director) world(c scenariotest.Command) bool {
 		d.stalled = false
 		for _, e := range d.behind {
 			d.hub.Applied(e.index, e.events, d.now)
+			d.hub.Flush(d.now)
 		}
 		d.behind = nil
 	case "save":
@@ -58,6 +59,7 @@ func (d *director) world(c scenariotest.Command) bool {
 			state = d.snapshot()
 		}
 		d.hub.Installed(state, d.now)
+		d.hub.Flush(d.now)
 	case "state":
 		d.state()
 	default:
@@ -78,6 +80,7 @@ func (d *director) commit(b statemachine.Batch) {
 		d.behind = append(d.behind, entry{d.index, events})
 	default:
 		d.hub.Applied(d.index, events, d.now)
+		d.hub.Flush(d.now)
 		d.told()
 	}
 }

@@ -36,15 +36,11 @@ func (r *replica) open() {
 	r.proposer = expiry.New(election)
 	r.proposer.Reset(n.local(), r.machine)
 	r.shell = newShell(r)
-	installed := r.installed()
-	start := func() { r.shell.input(func(h *hub.Hub, now clock.Instant) { h.Start(now) }) }
 	if n.random.chance(50) {
-		installed()
-		start()
-	} else {
-		start()
-		installed()
+		r.shell.flush() // the state comes after the announcement
+		r.shell.schedule()
 	}
+	r.installed()()
 	r.catchUp()
 	r.hears()
 }

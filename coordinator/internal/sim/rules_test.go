@@ -50,7 +50,7 @@ var mayCompute = map[string]string{
 // mustCall are the calls that carry the production's rules.
 var mustCall = []string{
 	"statemachine.New", "statemachine.Load", "statemachine.DecodeBatch", "machine.Apply", "machine.TakeChanges", "machine.Owned",
-	"hub.New", "hub.Effects", "hub.Next", "hub.HeardAt", "h.Start", "h.Acquire", "h.Cancel", "h.Distrust", "h.Applied",
+	"hub.New", "hub.Effects", "hub.Next", "hub.HeardAt", "h.Flush", "h.Acquire", "h.Cancel", "h.Distrust", "h.Applied",
 	"h.Installed", "h.LeaderChanged", "h.AttemptFailed", "h.Mark", "h.Unmark", "h.Leave",
 	"expiry.New", "proposer.Reset", "proposer.Observe", "proposer.TakeOffice", "proposer.LeaveOffice", "proposer.Due",
 	"keeper.Window", "batcher.Ending",

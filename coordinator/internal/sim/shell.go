@@ -56,6 +56,7 @@ func (s *shell) input(do func(*hub.Hub, clock.Instant)) {
 		for _, in := range inputs {
 			s.step(in)
 		}
+		s.flush()
 		s.schedule()
 	})
 }
@@ -76,6 +77,10 @@ func (s *shell) step(in func(*hub.Hub, clock.Instant)) {
 	}
 }
 
+func (s *shell) flush() {
+	s.step(func(h *hub.Hub, now clock.Instant) { h.Flush(now) })
+}
+
 // schedule sets the timer for the hub's next look at the clock.
 func (s *shell) schedule() {
 	s.ticks++
@@ -88,7 +93,7 @@ func (s *shell) schedule() {
 		if mine != s.ticks {
 			return
 		}
-		s.step((*hub.Hub).Tick)
+		s.flush()
 		if next, ok := s.hub.Next(s.n.local()); ok && next <= s.n.local() {
 			s.n.w.fail("ticks", "node %d, group %d: the hub wants to tick for ever", s.n.id, s.r.g.id)
 		}
