@@ -208,7 +208,7 @@ var sighted = ignored{
 var silent = ignored{
 	reflect.TypeFor[process]():       {"Seq", "Sent"},
 	reflect.TypeFor[hub.Hub]():       {"cfg", "seen", "settled", "batcher", "byRef", "bySeq"},
-	reflect.TypeFor[keeper.Keeper](): {"entries", "classes", "ttls", "paces", "limits", "sent", "hasSent", "renewNow", "failing"},
+	reflect.TypeFor[keeper.Keeper](): {"classes", "limited", "ttls", "paces", "limits", "sent", "hasSent", "renewNow", "failing"},
 }
 
 // dead are those of one whose callers believe nothing any longer.

@@ -123,7 +123,7 @@ func (h *Hub) died(c statemachine.Command) {
 // again puts the end of a request in line once more.
 func (h *Hub) again(seq statemachine.Seq) {
 	if r := h.bySeq[seq]; r != nil && r.phase == leaving {
-		h.batcher.Add(r.ending)
+		h.batcher.Add(r.last())
 	}
 }
 
@@ -178,19 +178,20 @@ func (h *Hub) granted(id statemachine.LeaseID, g grant, now clock.Instant) {
 	switch {
 	case r == nil:
 		if !h.leaving {
-			h.disown(id.Seq, statemachine.Release{Seq: id.Seq})
+			h.disown(id.Seq, release)
 		}
 		return
 	case r.phase == leaving || r.phase == held:
 		return
 	}
-	sendKnown := g.known || r.ask.Limit == 0 // only a limit counts from it
-	if !sendKnown || !h.keeper.Usable(now, r.ask.TTL, r.ask.Limit, g.send) {
-		h.late(r, statemachine.Release{Seq: r.seq})
+	ttl, limit := r.ttl, r.ask.Limit
+	sendKnown := g.known || limit == 0 // only a limit counts from it
+	if !sendKnown || !h.keeper.Usable(now, ttl, limit, g.send) {
+		h.late(r, release)
 		return
 	}
-	r.phase = held
-	end := h.keeper.Hold(r.seq, r.ask.TTL, r.ask.Limit, g.send)
+	r.phase, r.ask = held, nil
+	end := h.keeper.Hold(r.seq, ttl, limit, g.send)
 	h.say(Granted{r.ref, id, g.token, end})
 }
 
@@ -202,13 +203,13 @@ func (h *Hub) queued(seq statemachine.Seq, now clock.Instant) {
 	switch {
 	case r == nil:
 		if !h.leaving {
-			h.disown(seq, statemachine.Cancel{Seq: seq})
+			h.disown(seq, cancel)
 		}
-	case r.phase == asked && !h.keeper.Usable(now, r.ask.TTL, 0, 0):
-		h.late(r, statemachine.Cancel{Seq: seq})
+	case r.phase == asked && !h.keeper.Usable(now, r.ttl, 0, 0):
+		h.late(r, cancel)
 	case r.phase == asked:
 		r.phase = queued
-		h.keeper.Wait(seq, r.ask.TTL, r.ask.Limit)
+		h.keeper.Wait(seq, r.ttl, r.ask.Limit)
 		h.say(Queued{r.ref})
 	}
 }

@@ -90,7 +90,7 @@ func (h *Hub) Acquire(ref Ref, ask Ask, now clock.Instant) {
 		h.say(Over{ref})
 		return
 	}
-	r := &request{ref: ref, phase: asked, ask: ask}
+	r := &request{ref: ref, phase: asked, ttl: ask.TTL, ask: &ask}
 	h.byRef[ref] = r
 	h.number(r)
 }
@@ -105,9 +105,9 @@ func (h *Hub) Cancel(ref Ref, now clock.Instant) {
 	case r.phase == asked && h.batcher.Withdraw(r.seq):
 		h.over(r)
 	case r.phase == asked, r.phase == queued:
-		h.leave(r, statemachine.Cancel{Seq: r.seq})
+		h.leave(r, cancel)
 	case r.phase == held:
-		h.leave(r, statemachine.Release{Seq: r.seq})
+		h.leave(r, release)
 	case r.phase == leaving:
 		r.late = false
 	}
@@ -243,7 +243,7 @@ func (h *Hub) begin(now clock.Instant) {
 		switch {
 		case r.phase == queued:
 			h.say(Unavailable{r.ref})
-			h.leave(r, statemachine.Cancel{Seq: r.seq})
+			h.leave(r, cancel)
 		case o.Reason == keeper.LimitPassed:
 			h.lose(r, LostLimit)
 		default:
@@ -327,20 +327,20 @@ func (h *Hub) number(r *request) {
 // back what the group may still have of it.
 func (h *Hub) lose(r *request, reason LossReason) {
 	h.say(Lost{r.ref, reason})
-	h.leave(r, statemachine.Release{Seq: r.seq})
+	h.leave(r, release)
 }
 
 // leave puts the command that ends a request in line.
-func (h *Hub) leave(r *request, ending statemachine.Command) {
-	h.keeper.Drop(r.seq)
-	r.phase, r.ending = leaving, ending
-	h.batcher.Add(ending)
+func (h *Hub) leave(r *request, by ending) {
+	h.keeper.Drop(r.seq, r.ttl)
+	r.phase, r.by = leaving, by
+	h.batcher.Add(r.last())
 }
 
 // late gives back what came too late to be used; the request is asked again
 // after that, so that it can't meet what it has itself.
-func (h *Hub) late(r *request, ending statemachine.Command) {
-	h.leave(r, ending)
+func (h *Hub) late(r *request, by ending) {
+	h.leave(r, by)
 	r.late = true
 }
 
@@ -358,7 +358,7 @@ func (h *Hub) over(r *request) {
 }
 
 func (h *Hub) forget(r *request) {
-	h.keeper.Drop(r.seq)
+	h.keeper.Drop(r.seq, r.ttl)
 	delete(h.bySeq, r.seq)
 	if r.ref != 0 {
 		delete(h.byRef, r.ref)
@@ -370,10 +370,10 @@ func (h *Hub) forget(r *request) {
 }
 
 // disown gives back a lease or wait that no request here stands for.
-func (h *Hub) disown(seq statemachine.Seq, ending statemachine.Command) {
+func (h *Hub) disown(seq statemachine.Seq, by ending) {
 	r := &request{seq: seq}
 	h.bySeq[seq] = r
-	h.leave(r, ending)
+	h.leave(r, by)
 }
 
 func (h *Hub) fatal(err error) {

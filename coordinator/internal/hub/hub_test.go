@@ -260,12 +260,6 @@ func TestLeaveGivesBackAsManyAsOneBatchTakes(t *testing.T) {
 
 func TestMemoryOfManyRequestsIsGivenBack(t *testing.T) {
 	const requests = 100_000
-	bytesInUse := func() int64 {
-		runtime.GC()
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return int64(stats.HeapAlloc)
-	}
 	h := New(testConfig(identity()))
 	h.Flush(0)
 	before := bytesInUse()

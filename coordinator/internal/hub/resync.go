@@ -152,12 +152,12 @@ func (h *Hub) disownUnknown(state State) {
 	}
 	for _, l := range state.Leases {
 		if h.bySeq[l.ID.Seq] == nil {
-			h.disown(l.ID.Seq, statemachine.Release{Seq: l.ID.Seq})
+			h.disown(l.ID.Seq, release)
 		}
 	}
 	for _, w := range state.Waits {
 		if h.bySeq[w.ID.Seq] == nil {
-			h.disown(w.ID.Seq, statemachine.Cancel{Seq: w.ID.Seq})
+			h.disown(w.ID.Seq, cancel)
 		}
 	}
 }

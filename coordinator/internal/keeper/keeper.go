@@ -33,25 +33,26 @@ const (
 	LimitPassed                   // the holder's own limit
 )
 
-// entry is one lease or wait.
-type entry struct {
-	seq   statemachine.Seq
-	ttl   time.Duration
-	limit time.Duration // 0: none
-	// end and place are used only of leases with a limit: when its window
-	// ends, and where the entry stands in limits.
-	end     clock.Instant
-	place   int
-	limited bool
+// limited is a lease or wait that has a limit.
+type limited struct {
+	seq        statemachine.Seq
+	ttl, limit time.Duration
+	// The rest is that of a lease: when its window ends, and where it stands in
+	// limits.
+	held  bool
+	end   clock.Instant
+	place int
 }
 
-// Keeper watches the windows of one group.
+// Keeper watches the windows of one group. There can be a million, so what it
+// keeps of one without a limit is no more than its seq.
 type Keeper struct {
-	entries map[statemachine.Seq]*entry
-	// classes holds the entries of each TTL: all of one TTL end together.
+	// classes holds the leases and waits of each TTL: all of one TTL end
+	// together.
 	classes map[time.Duration]map[statemachine.Seq]struct{}
+	limited map[statemachine.Seq]*limited
 	ttls    durations // the keys of classes
-	paces   durations // the TTLs and limits of all entries
+	paces   durations // the TTLs and limits of all
 	limits  limits
 
 	heard    clock.Instant // first send of the last batch seen applied
@@ -65,8 +66,8 @@ type Keeper struct {
 // New returns a Keeper that keeps nothing.
 func New() *Keeper {
 	return &Keeper{
-		entries: map[statemachine.Seq]*entry{},
 		classes: map[time.Duration]map[statemachine.Seq]struct{}{},
+		limited: map[statemachine.Seq]*limited{},
 	}
 }
 
@@ -110,63 +111,66 @@ func (k *Keeper) Usable(now clock.Instant, ttl, limit time.Duration, grantSend c
 }
 
 // Hold keeps a lease. With a limit, grantSend is the first send of the batch
-// that the lease record names. A wait with that seq becomes the lease. It
-// returns when the limit's window ends; zero without a limit.
+// that the lease record names. A wait with that seq, which has the same TTL,
+// becomes the lease. It returns when the limit's window ends; zero without a
+// limit.
 func (k *Keeper) Hold(seq statemachine.Seq, ttl, limit time.Duration, grantSend clock.Instant) clock.Instant {
-	e := &entry{seq: seq, ttl: ttl, limit: limit}
-	if limit > 0 {
-		e.end, e.limited = grantSend.Add(Window(limit)), true
+	k.add(seq, ttl, limit)
+	if limit == 0 {
+		return 0
 	}
-	k.add(e)
-	return e.end
+	l := k.limited[seq]
+	l.held, l.end = true, grantSend.Add(Window(limit))
+	k.limits.insert(l)
+	return l.end
 }
 
 // Wait keeps a request in line. Its limit counts only once it is a lease.
-func (k *Keeper) Wait(seq statemachine.Seq, ttl, limit time.Duration) {
-	k.add(&entry{seq: seq, ttl: ttl, limit: limit})
-}
+func (k *Keeper) Wait(seq statemachine.Seq, ttl, limit time.Duration) { k.add(seq, ttl, limit) }
 
-func (k *Keeper) add(e *entry) {
-	k.Drop(e.seq)
-	k.entries[e.seq] = e
-	class := k.classes[e.ttl]
+func (k *Keeper) add(seq statemachine.Seq, ttl, limit time.Duration) {
+	k.Drop(seq, ttl)
+	class := k.classes[ttl]
 	if class == nil {
 		class = map[statemachine.Seq]struct{}{}
-		k.classes[e.ttl] = class
+		k.classes[ttl] = class
 	}
-	class[e.seq] = struct{}{}
-	k.ttls.add(e.ttl, 1)
-	k.paces.add(e.ttl, 1)
-	if e.limit > 0 {
-		k.paces.add(e.limit, 1)
-	}
-	if e.limited {
-		k.limits.insert(e)
+	class[seq] = struct{}{}
+	k.ttls.add(ttl, 1)
+	k.paces.add(ttl, 1)
+	if limit > 0 {
+		k.limited[seq] = &limited{seq: seq, ttl: ttl, limit: limit}
+		k.paces.add(limit, 1)
 	}
 }
 
-// Drop forgets a lease or wait; unknown ones are ignored.
-func (k *Keeper) Drop(seq statemachine.Seq) {
-	e, ok := k.entries[seq]
-	if !ok {
+// Drop forgets the lease or wait with that seq and TTL; what is not kept is
+// ignored.
+func (k *Keeper) Drop(seq statemachine.Seq, ttl time.Duration) {
+	class := k.classes[ttl]
+	if _, kept := class[seq]; !kept {
 		return
 	}
-	delete(k.entries, seq)
-	delete(k.classes[e.ttl], seq)
-	if len(k.classes[e.ttl]) == 0 {
-		delete(k.classes, e.ttl)
-	}
-	k.ttls.add(e.ttl, -1)
-	k.paces.add(e.ttl, -1)
-	if e.limit > 0 {
-		k.paces.add(e.limit, -1)
-	}
-	if e.limited {
-		k.limits.remove(e)
-	}
-	if len(k.entries) == 0 {
+	delete(class, seq)
+	if len(class) == 0 {
 		// Maps and slices keep the room of their largest size.
-		k.entries, k.limits = map[statemachine.Seq]*entry{}, nil
+		delete(k.classes, ttl)
+	}
+	k.ttls.add(ttl, -1)
+	k.paces.add(ttl, -1)
+	if l, ok := k.limited[seq]; ok {
+		k.dropLimit(l)
+	}
+}
+
+func (k *Keeper) dropLimit(l *limited) {
+	k.paces.add(l.limit, -1)
+	if l.held {
+		k.limits.remove(l)
+	}
+	delete(k.limited, l.seq)
+	if len(k.limited) == 0 {
+		k.limited, k.limits = map[statemachine.Seq]*limited{}, nil
 	}
 }
 
@@ -177,21 +181,17 @@ func (k *Keeper) Pace() time.Duration { return k.paces.shortest() }
 // end of the TTL's window names the reason where both have passed.
 func (k *Keeper) TakeOver(now clock.Instant) []Over {
 	var over []Over
-	for _, c := range k.ttls {
-		if !k.hasHeard || now < k.heard.Add(Window(c.d)) {
-			break
-		}
-		for seq := range k.classes[c.d] {
+	for len(k.ttls) > 0 && k.hasHeard && now >= k.heard.Add(Window(k.ttls.shortest())) {
+		ttl := k.ttls.shortest()
+		for seq := range k.classes[ttl] {
 			over = append(over, Over{seq, TTLPassed})
+			k.Drop(seq, ttl)
 		}
-	}
-	for _, o := range over {
-		k.Drop(o.Seq)
 	}
 	for len(k.limits) > 0 && now >= k.limits[0].end {
-		seq := k.limits[0].seq
-		k.Drop(seq)
-		over = append(over, Over{seq, LimitPassed})
+		l := k.limits[0]
+		k.Drop(l.seq, l.ttl)
+		over = append(over, Over{l.seq, LimitPassed})
 	}
 	slices.SortFunc(over, func(a, b Over) int { return cmp.Compare(a.Seq, b.Seq) })
 	return over

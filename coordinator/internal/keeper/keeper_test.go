@@ -78,7 +78,7 @@ func TestCostDoesNotGrowWithTheEntries(t *testing.T) {
 	require.Len(t, k.ttls, 1, "one entry for each distinct TTL")
 	require.Len(t, k.paces, 2)
 	bare := *k
-	bare.entries, bare.classes, bare.limits = nil, nil, k.limits[:1]
+	bare.classes, bare.limited, bare.limits = nil, nil, k.limits[:1]
 
 	now := clock.Instant(0)
 	renew := func(k *Keeper) (renewAt, next clock.Instant) {
@@ -201,13 +201,15 @@ func TestAgreesWithANaiveModel(t *testing.T) {
 				}
 			case 1:
 				e.held = true
+				k.Drop(seq, n.entries[seq].ttl)
 				k.Hold(seq, e.ttl, e.limit, e.send)
 				n.entries[seq] = e
 			case 2:
+				k.Drop(seq, n.entries[seq].ttl)
 				k.Wait(seq, e.ttl, e.limit)
 				n.entries[seq] = e
 			case 3:
-				k.Drop(seq)
+				k.Drop(seq, n.entries[seq].ttl)
 				delete(n.entries, seq)
 			case 4:
 				limitOver := e.limit > 0 && now >= e.send.Add(e.limit*9/10)

@@ -3,8 +3,8 @@ package keeper
 import "container/heap"
 
 // limits holds the leases with a limit, the one that ends first on top. Each
-// entry knows its place, so that a released lease leaves at once.
-type limits []*entry
+// knows its place, so that a released lease leaves at once.
+type limits []*limited
 
 func (l limits) Len() int           { return len(l) }
 func (l limits) Less(i, j int) bool { return l[i].end < l[j].end }
@@ -15,19 +15,19 @@ func (l limits) Swap(i, j int) {
 
 // Push implements heap.Interface.
 func (l *limits) Push(x any) {
-	e := x.(*entry)
-	e.place = len(*l)
-	*l = append(*l, e)
+	held := x.(*limited)
+	held.place = len(*l)
+	*l = append(*l, held)
 }
 
 // Pop implements heap.Interface.
 func (l *limits) Pop() any {
 	last := len(*l) - 1
-	e := (*l)[last]
+	held := (*l)[last]
 	(*l)[last] = nil
 	*l = (*l)[:last]
-	return e
+	return held
 }
 
-func (l *limits) insert(e *entry) { heap.Push(l, e) }
-func (l *limits) remove(e *entry) { heap.Remove(l, e.place) }
+func (l *limits) insert(held *limited) { heap.Push(l, held) }
+func (l *limits) remove(held *limited) { heap.Remove(l, held.place) }

@@ -25,11 +25,14 @@ import (
 //	usable at=D ttl=D [limit=D send=D]
 //	look at=D                         what is over, and when to renew and wake
 func TestScenarios(t *testing.T) {
-	scenariotest.Run(t, func(*testing.T) scenariotest.Play { return director{New()}.play })
+	scenariotest.Run(t, func(*testing.T) scenariotest.Play { return director{New(), map[statemachine.Seq]time.Duration{}}.play })
 }
 
 // director carries out the commands of a scenario.
-type director struct{ k *Keeper }
+type director struct {
+	k    *Keeper
+	ttls map[statemachine.Seq]time.Duration
+}
 
 func (d director) play(c scenariotest.Command) (string, error) {
 	seq := func() statemachine.Seq { return statemachine.Seq(c.Number(0)) }
@@ -37,13 +40,15 @@ func (d director) play(c scenariotest.Command) (string, error) {
 	ttl, limit := c.Duration("ttl", 0), c.Duration("limit", 0)
 	switch c.Verb {
 	case "hold":
+		d.ttls[seq()] = ttl
 		if end := d.k.Hold(seq(), ttl, limit, instant("send")); limit > 0 {
 			return fmt.Sprintf("its limit is reached at %v\n", time.Duration(end)), nil
 		}
 	case "wait":
+		d.ttls[seq()] = ttl
 		d.k.Wait(seq(), ttl, limit)
 	case "drop":
-		d.k.Drop(seq())
+		d.k.Drop(seq(), d.ttls[seq()])
 	case "sent":
 		d.k.Sent(instant("at"))
 	case "heard":
