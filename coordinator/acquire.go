@@ -87,6 +87,7 @@ func (c *Coordinator) acquire(ctx context.Context, op string, keys []string, try
 	if err := c.acceptsNew(); err != nil {
 		return nil, &Error{op, keysText(keys), NotApplied, err}
 	}
+	r.values = ctx
 	began := c.env.Clock.Now()
 	ctx, cancel := c.bound(ctx, r)
 	defer cancel()
@@ -104,7 +105,7 @@ func (c *Coordinator) acquireAlone(ctx context.Context, r *request) (*handle, er
 	if err := c.wouldDeadlock(ctx, r); err != nil {
 		return nil, err
 	}
-	o := newOwnership(ctx, c, r.keys, r.ttl)
+	o := newOwnership(r.values, c, r.keys, r.ttl)
 	if err := c.take(ctx, r, o); err != nil {
 		return nil, err
 	}

@@ -95,7 +95,7 @@ func (cl *call) wait(ctx, life context.Context) (*hold, *failure) {
 		end = func() error { return cl.endOf(ctx) }
 	case <-life.Done():
 		end = func() error { return context.Cause(life) }
-	case <-cl.owner.done:
+	case <-cl.owner.lossChannel():
 		end = cl.owner.Err
 	}
 	select {

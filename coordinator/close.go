@@ -39,13 +39,13 @@ func (c *Coordinator) waitEnd(ctx context.Context, o *ownership) error {
 	if !o.wasHanded() {
 		return nil
 	}
-	if err := c.awaitClosed(ctx, o.done); err != nil {
+	if err := c.awaitClosed(ctx, o.ended()); err != nil {
 		return fmt.Errorf("still held: %w", err)
 	}
 	if !o.wasReleased() {
 		return nil
 	}
-	if err := c.awaitClosed(ctx, o.gone); err != nil {
+	if err := c.awaitClosed(ctx, o.vanished()); err != nil {
 		return fmt.Errorf("the release is not confirmed: %w", err)
 	}
 	return nil

@@ -25,6 +25,7 @@ func (o *ownership) grip() (h *handle, owned bool) {
 	}
 	o.handles++
 	o.forgotten = false
+	o.asking = nil
 	return &handle{o}, true
 }
 

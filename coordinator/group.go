@@ -64,7 +64,9 @@ type group struct {
 	leftOnce sync.Once
 
 	// The rest belongs to the goroutine.
-	hub   *hub.Hub
+	hub *hub.Hub
+	// A request that the hub keeps is in one of them: it is a call, and turns into
+	// a hold when it is granted.
 	calls map[hub.Ref]*call
 	holds map[hub.Ref]*hold
 	marks map[hub.Ref]chan struct{}
@@ -186,6 +188,9 @@ func (g *group) carryOut(e hub.Effect) {
 		for ref := range g.calls {
 			g.over(ref)
 		}
+		for ref := range g.holds {
+			g.over(ref)
+		}
 		g.leftOnce.Do(func() { close(g.left) })
 	case hub.Fatal:
 		g.fatal(e.Err)
@@ -200,6 +205,7 @@ func (g *group) granted(e hub.Granted) {
 		return
 	}
 	h := &hold{group: g, ref: e.Ref, token: e.Token, ttl: c.ttl, limitEnd: e.LimitEnd, owner: c.owner}
+	delete(g.calls, e.Ref)
 	g.holds[e.Ref] = h
 	c.owner.add(h)
 	if g.failing.Load() {
@@ -224,11 +230,13 @@ func (g *group) lost(e hub.Lost) {
 
 // over ends what is known here of a request: the group has nothing of it.
 func (g *group) over(ref hub.Ref) {
-	c := g.calls[ref]
-	delete(g.calls, ref)
-	delete(g.holds, ref)
-	if c != nil {
+	if c := g.calls[ref]; c != nil {
+		delete(g.calls, ref)
 		c.owner.closed()
+	}
+	if h := g.holds[ref]; h != nil {
+		delete(g.holds, ref)
+		h.owner.closed()
 	}
 }
 

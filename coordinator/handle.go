@@ -34,7 +34,7 @@ func (h *handle) context() context.Context {
 	if h == nil {
 		return neverHeld()
 	}
-	return leaseContext{h.own.ctx, h}
+	return leaseContext{h.own.context(), h}
 }
 
 // ended returns the channel of the end, which keeps nothing.
@@ -43,7 +43,7 @@ func (h *handle) ended() <-chan struct{} {
 		return closedChan
 	}
 	h.observe()
-	return h.own.done
+	return h.own.ended()
 }
 
 // alarm returns the channel of Endangered, which keeps nothing.
@@ -52,7 +52,7 @@ func (h *handle) alarm() <-chan struct{} {
 		return closedChan
 	}
 	h.observe()
-	return h.own.endangered
+	return h.own.alarm()
 }
 
 // observe notes that somebody waits on a channel for the end.
@@ -112,8 +112,9 @@ func (h *handle) bind(parent context.Context) (context.Context, context.CancelFu
 	// While bound, the ownership reaches the handle through this function:
 	// whoever has no more than the channel of the bound context keeps the
 	// lease.
-	stop := context.AfterFunc(h.own.ctx, func() {
-		cancel(context.Cause(h.own.ctx))
+	owned := h.own.context()
+	stop := context.AfterFunc(owned, func() {
+		cancel(context.Cause(owned))
 		runtime.KeepAlive(h)
 	})
 	return &boundContext{inner, h, cancel}, func() {

@@ -93,7 +93,7 @@ func TestTriesOnHeldKeysLeaveNothing(t *testing.T) {
 }
 
 // openSingle opens a cluster of one, in which nothing expires.
-func openSingle(t *testing.T) *Coordinator {
+func openSingle(t testing.TB) *Coordinator {
 	c, err := Open(context.Background(), Config{Dir: t.TempDir(), ElectionTimeout: time.Second, TTL: time.Hour})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, c.Close()) })
@@ -113,7 +113,7 @@ func tryAnswered(c *Coordinator, key string) (again int64, err error) {
 
 // eachOf calls do for each number, from many goroutines: what is pending
 // shares log entries.
-func eachOf(t *testing.T, from, to int, do func(i int) error) {
+func eachOf(t testing.TB, from, to int, do func(i int) error) {
 	t.Helper()
 	const workers = 256
 	var next atomic.Int64

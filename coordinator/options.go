@@ -1,6 +1,7 @@
 package coordinator
 
 import (
+	"context"
 	"time"
 
 	"github.com/palisade-go/palisade/statemachine"
@@ -60,7 +61,8 @@ func WithRequestID(id string) AcquireOption {
 // request is a checked acquire.
 type request struct {
 	op     string
-	keys   []string // sorted, distinct
+	values context.Context // the caller's; its values are those of the lease's
+	keys   []string        // sorted, distinct
 	try    bool
 	ttl    time.Duration
 	wait   time.Duration // 0: unbounded

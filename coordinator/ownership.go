@@ -26,40 +26,76 @@ import (
 // whose window is over can't look owned just because no timer has run. What
 // was answered once stays: the end is latched under the mutex.
 type ownership struct {
-	c    *Coordinator
-	keys []string
-	ttl  time.Duration
-	ctx  context.Context // has the values of the acquire's, and knows no handle
-	// cancel ends ctx. done is closed when the ownership ends; endangered
-	// when renewing first fails, or at the end; gone when no group has
-	// anything left of it.
-	cancel     context.CancelCauseFunc
-	done       chan struct{}
-	endangered chan struct{}
-	gone       chan struct{}
-	observed   atomic.Bool // a channel that tells of the end was handed out
+	c        *Coordinator
+	keys     []string
+	ttl      time.Duration
+	values   context.Context // of the acquire: its values count, and not its end
+	observed atomic.Bool     // a channel that tells of the end was handed out
 
-	mu        sync.Mutex
-	asking    *call // the last request to a group; nil before the first
-	holds     []*hold
-	open      int           // requests to groups that are not over
-	end       error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
-	since     clock.Instant // when it was handed to its caller
-	handed    bool          // it was
-	handles   int           // that were not collected
-	forgotten bool          // the last of them was
-	given     bool          // all has been given back
-	alarmed   bool          // endangered is closed
+	mu sync.Mutex
+	// done is given when the ownership ends; endangered when renewing first
+	// fails, or at the end; gone when no group has anything left of it.
+	done, endangered, gone signal
+	scope                  *scope // knows no handle; nil: nobody has asked for it
+	asking                 *call  // the last request to a group; nil before the first, and once handed over
+	holds                  []*hold
+	end                    error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
+	since                  clock.Instant // when it was handed to its caller
+	open                   int32         // requests to groups that are not over
+	handles                int32         // that were not collected
+	handed                 bool          // it was handed to its caller
+	forgotten              bool          // the last of the handles was collected
+	given                  bool          // all has been given back
 }
 
-// newOwnership starts an ownership that holds nothing yet. Its context has
+// newOwnership starts an ownership that holds nothing yet. Its context will have
 // the values of ctx, and not its end.
 func newOwnership(ctx context.Context, c *Coordinator, keys []string, ttl time.Duration) *ownership {
-	inner, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	return &ownership{
-		c: c, keys: keys, ttl: ttl, ctx: inner, cancel: cancel,
-		done: make(chan struct{}), endangered: make(chan struct{}), gone: make(chan struct{}),
+	return &ownership{c: c, keys: keys, ttl: ttl, values: ctx}
+}
+
+// context returns the context that ends with the ownership.
+func (o *ownership) context() context.Context {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.scope == nil {
+		ctx, cancel := context.WithCancelCause(context.WithoutCancel(o.values))
+		o.scope = &scope{ctx, cancel}
+		if o.end != nil {
+			cancel(o.end)
+		}
 	}
+	return o.scope.Context
+}
+
+// ended, alarm and vanished return the channels of done, endangered and gone.
+
+func (o *ownership) ended() <-chan struct{}    { return o.channel(&o.done) }
+func (o *ownership) alarm() <-chan struct{}    { return o.channel(&o.endangered) }
+func (o *ownership) vanished() <-chan struct{} { return o.channel(&o.gone) }
+
+func (o *ownership) channel(s *signal) <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return s.channel()
+}
+
+// isGone reports whether no group has anything left of it.
+func (o *ownership) isGone() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.gone.given()
+}
+
+// lossChannel returns the channel of the end while a part is held. While none
+// is, nothing can be lost, and it is nil.
+func (o *ownership) lossChannel() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if len(o.holds) == 0 && o.end == nil {
+		return nil
+	}
+	return o.done.channel()
 }
 
 // opened counts a request to a group, before it is made.
@@ -176,22 +212,17 @@ func (o *ownership) endLocked(end error) {
 	if o.handed {
 		o.c.metrics.holds.observe(o.c.env.Clock.Now().Sub(o.since))
 	}
-	o.endangerLocked()
-	close(o.done)
-	o.cancel(end)
+	o.endangered.give()
+	o.done.give()
+	if o.scope != nil {
+		o.scope.cancel(end)
+	}
 }
 
 func (o *ownership) endanger() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.endangerLocked()
-}
-
-func (o *ownership) endangerLocked() {
-	if !o.alarmed {
-		o.alarmed = true
-		close(o.endangered)
-	}
+	o.endangered.give()
 }
 
 func lossText(reason hub.LossReason) string {
@@ -226,12 +257,10 @@ func (o *ownership) state() State {
 	case !errors.Is(err, ErrReleased):
 		return Lost
 	}
-	select {
-	case <-o.gone:
+	if o.gone.given() {
 		return Released
-	default:
-		return Releasing
 	}
+	return Releasing
 }
 
 func (o *ownership) remaining() time.Duration {
@@ -306,15 +335,16 @@ func (o *ownership) release(ctx context.Context) error {
 		ctx, cancel = context.WithDeadline(context.WithoutCancel(ctx), until)
 		defer cancel()
 	}
+	gone := o.vanished()
 	select {
-	case <-o.gone:
+	case <-gone:
 	case <-ctx.Done():
 		err = fmt.Errorf("not confirmed yet, it goes on in the background: %w", endOf(ctx))
 	case <-o.c.dead:
 		err = ErrClosed
 	}
 	select {
-	case <-o.gone: // whatever else has happened at the same time
+	case <-gone: // whatever else has happened at the same time
 		return nil
 	default:
 		return o.error("Release", Unknown, err)
@@ -375,7 +405,7 @@ func (o *ownership) giveLocked() {
 
 func (o *ownership) goneLocked() {
 	if o.given && o.open == 0 {
-		close(o.gone)
+		o.gone.give()
 		o.c.forget(o)
 	}
 }
@@ -421,7 +451,7 @@ func (o *ownership) renew(ctx context.Context, h *hold, d time.Duration) error {
 	case <-ctx.Done():
 		giveUp()
 		return o.error("Ensure", Unknown, o.c.unavailable(endOf(ctx)))
-	case <-o.done:
+	case <-o.ended():
 		giveUp()
 		return o.error("Ensure", NotApplied, o.Err())
 	}

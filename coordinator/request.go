@@ -87,6 +87,9 @@ func checkKey(key string) error {
 
 // claims sorts keys by rising group.
 func (c *Coordinator) claims(keys []string) []groupClaims {
+	if len(keys) == 1 {
+		return []groupClaims{{c.groupOf(keys[0]), []statemachine.Claim{{Key: keys[0], Mode: statemachine.Exclusive}}}}
+	}
 	buckets := make([][]statemachine.Claim, len(c.groups))
 	for _, key := range keys {
 		i := c.groupIndex(key)

@@ -77,7 +77,7 @@ func (s *sharedRequests) join(ctx context.Context, r *request, deadlock error) (
 			return nil, nil, err
 		}
 	case sr.left || sr.isAnswered() && (sr.err != nil || sr.owner.Err() != nil):
-		return nil, sr.owner.gone, nil
+		return nil, sr.owner.vanished(), nil
 	case !sr.request.sameAs(r):
 		return nil, nil, &Error{r.op, keysText(r.keys), NotApplied, fmt.Errorf("%w: request id %q is in use with other keys, ttl or max hold", ErrInvalid, r.id)}
 	case sr.isAnswered() || r.try == sr.request.try:
@@ -105,22 +105,17 @@ func (sr *sharedRequest) isAnswered() bool {
 // left of it: whoever released it may know before its goroutine has run.
 func (s *sharedRequests) openLocked(id string) *sharedRequest {
 	sr := s.byID[id]
-	if sr == nil {
+	if sr == nil || sr.owner.isGone() {
 		return nil
 	}
-	select {
-	case <-sr.owner.gone:
-		return nil
-	default:
-		return sr
-	}
+	return sr
 }
 
 // startLocked lets a goroutine wait on behalf of all callers.
 func (s *sharedRequests) startLocked(ctx context.Context, r *request) (*sharedRequest, error) {
 	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	sr := &sharedRequest{
-		request: r, owner: newOwnership(ctx, s.c, r.keys, r.ttl),
+		request: r, owner: newOwnership(r.values, s.c, r.keys, r.ttl),
 		answered: make(chan struct{}), cancel: cancel,
 	}
 	runs := s.c.background(func() {
@@ -134,7 +129,7 @@ func (s *sharedRequests) startLocked(ctx context.Context, r *request) (*sharedRe
 		}
 		s.mu.Unlock()
 		select {
-		case <-sr.owner.gone:
+		case <-sr.owner.vanished():
 		case <-s.c.dead:
 		}
 		s.mu.Lock()
