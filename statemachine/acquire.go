@@ -33,10 +33,13 @@ func (m *Machine) acquire(p *member, c Acquire, at refusal) {
 		r := m.arrive(p, c)
 		if free {
 			m.grant(r)
-			return
 		}
-		for i := range r.claims {
-			m.enqueue(&r.claims[i])
+		claims := r.claims()
+		for i := range claims {
+			m.join(&claims[i])
+		}
+		if free {
+			return
 		}
 		m.waits++
 		m.changes.request(r)
@@ -49,12 +52,12 @@ func (m *Machine) acquire(p *member, c Acquire, at refusal) {
 func (m *Machine) look(c Acquire) (free, full bool) {
 	free = true
 	for _, claim := range c.Claims {
-		k, taken := m.keys.get(claim.Key)
+		front, taken := m.keys.get(claim.Key)
 		if !taken {
 			continue
 		}
 		free = false
-		if c.QueueMax > 0 && uint64(k.length) >= c.QueueMax {
+		if c.QueueMax > 0 && uint64(front.waiters) >= c.QueueMax {
 			full = true
 		}
 	}
@@ -65,8 +68,8 @@ func (m *Machine) look(c Acquire) (free, full bool) {
 func (m *Machine) holders(claims []Claim) []Holder {
 	var holders []Holder
 	for _, claim := range claims {
-		if k, taken := m.keys.get(claim.Key); taken && k.holder != nil {
-			holders = append(holders, k.holder.holder(k))
+		if front, taken := m.keys.get(claim.Key); taken && front.isHeld() {
+			holders = append(holders, front.holder())
 		}
 	}
 	return holders
@@ -75,13 +78,12 @@ func (m *Machine) holders(claims []Claim) []Holder {
 // arrive makes the request, with the next place, known to its owner.
 func (m *Machine) arrive(p *member, c Acquire) *request {
 	m.meta.Place++
-	r := newRequest(len(c.Claims))
+	r := newRequest(len(c.Claims), texts{c.Limit, c.RequestID, c.Metadata})
 	r.seq = c.Seq
 	r.place = m.meta.Place
 	r.since = p.presence.Wall
-	r.texts = newTexts(c.Limit, c.RequestID, c.Metadata)
 	for i, claim := range c.Claims {
-		r.claims[i] = stand{request: r, key: m.obtain(claim.Key), mode: claim.Mode}
+		r.claims()[i] = stand{request: r, name: claim.Key, mode: claim.Mode}
 	}
 	p.present.add(r, c.TTL)
 	return r
@@ -93,8 +95,8 @@ func (m *Machine) exhausted() bool {
 	return m.meta.Counter >= token.CounterMax || m.meta.Epoch > token.EpochMax
 }
 
-// grant makes r the holder of all its keys, with the next token. The keys must
-// not be held, and the counter not be exhausted. The lease remembers the last
+// grant makes r a lease with the next token; the caller gives it its keys, which
+// must not be held. The counter must not be exhausted. The lease remembers the last
 // batch and the wall clock of the owner's presence; an incarnation that is
 // gone has no presence any more, and its lease, which the next sweep ends,
 // remembers no batch.
@@ -109,9 +111,6 @@ func (m *Machine) grant(r *request) {
 	if o := r.bucket.owner; o == o.member.present {
 		r.last = o.member.presence.Last
 		r.since = o.member.presence.Wall
-	}
-	for i := range r.claims {
-		m.hold(r.claims[i].key, r)
 	}
 	m.leases++
 	m.changes.request(r)
@@ -133,11 +132,11 @@ func (m *Machine) wake() {
 		if r.phase != waiting || m.exhausted() {
 			continue
 		}
-		// Hold first: so nobody behind r is taken for the next one.
 		m.waits--
 		m.grant(r)
-		for i := range r.claims {
-			m.dequeue(&r.claims[i])
+		claims := r.claims()
+		for i := range claims {
+			m.hand(&claims[i])
 		}
 	}
 	clear(m.ready)

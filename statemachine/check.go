@@ -23,6 +23,8 @@ func (m *Machine) Check() error {
 type checker struct {
 	m             *Machine
 	requests      []*request
+	fronts        []*stand // of the lines, those that a request has
+	asked         Acquire  // for one request after the other
 	leases, waits int
 	leaseClaims   int         // of leases
 	waitClaims    int         // of waits
@@ -96,23 +98,19 @@ func (c *checker) owner(p *member, o *owner) error {
 
 func (c *checker) request(p *member, r *request) error {
 	c.requests = append(c.requests, r)
-	t := r.told()
-	asked := Acquire{
-		Seq: r.seq, Claims: r.copyClaims(), TTL: r.ttl(), Limit: t.limit, RequestID: t.requestID, Metadata: t.metadata,
-	}
-	if !asked.wellFormed() {
+	if !c.wellFormed(r) {
 		return violated(10, "request %v breaks the bounds", r.id())
 	}
 	switch r.phase {
 	case held:
 		c.leases++
-		c.leaseClaims += len(r.claims)
+		c.leaseClaims += len(r.claims())
 		if r.last > p.presence.Last && r.bucket.owner == p.present {
 			return violated(6, "lease %v remembers batch %d, the presence batch %d", r.id(), r.last, p.presence.Last)
 		}
 	case waiting:
 		c.waits++
-		c.waitClaims += len(r.claims)
+		c.waitClaims += len(r.claims())
 		if r.token != 0 || r.last != 0 {
 			return violated(7, "wait %v has token %d", r.id(), uint64(r.token))
 		}
@@ -122,26 +120,45 @@ func (c *checker) request(p *member, r *request) error {
 	return c.claims(r)
 }
 
-// claims checks the claims of a request against their keys. That a waiter
-// stands in its queues is seen by keys, which counts the places.
+// wellFormed says whether a request obeys the bounds of the command that asked
+// for it.
+func (c *checker) wellFormed(r *request) bool {
+	t := r.told()
+	claims := c.asked.Claims[:0]
+	for _, s := range r.claims() {
+		claims = append(claims, Claim{Key: s.name, Mode: s.mode})
+	}
+	c.asked = Acquire{
+		Seq: r.seq, Claims: claims, TTL: r.ttl(), Limit: t.limit, RequestID: t.requestID, Metadata: t.metadata,
+	}
+	return c.asked.wellFormed()
+}
+
+// claims checks the claims of a request against the fronts of their lines. That
+// every claim stands in its line is seen by keys, which counts them.
 func (c *checker) claims(r *request) error {
 	turns := 0
-	for i := range r.claims {
-		s := &r.claims[i]
-		if found, _ := c.m.keys.get(s.key.name); found != s.key || s.request != r {
-			return violated(4, "request %v: claim of key %q is linked wrongly", r.id(), s.key.name)
+	claims := r.claims()
+	for i := range claims {
+		s := &claims[i]
+		front, _ := c.m.keys.get(s.name)
+		if s.request != r || front == nil || s.prev == nil {
+			return violated(4, "request %v: claim of key %q is linked wrongly", r.id(), s.name)
 		}
-		if r.phase == held && (s.key.holder != r || s.prev != nil || s.next != nil) {
-			return violated(1, "lease %v is not the holder of key %q, or stands in its queue", r.id(), s.key.name)
+		if r.phase == held && front != s {
+			return violated(1, "lease %v is not the holder of key %q", r.id(), s.name)
 		}
-		if s.key.turn() == r {
-			turns++
+		if front == s {
+			c.fronts = append(c.fronts, s)
+			if r.phase == waiting {
+				turns++
+			}
 		}
 	}
 	if turns != int(r.turns) {
 		return violated(8, "request %v has its turn on %d keys, counted %d", r.id(), r.turns, turns)
 	}
-	if r.phase == waiting && turns == len(r.claims) && !c.m.exhausted() {
+	if r.phase == waiting && turns == len(claims) && !c.m.exhausted() {
 		return violated(3, "request %v waits, and nothing is in its way", r.id())
 	}
 	return nil
@@ -155,60 +172,63 @@ func (c *checker) tokensAndPlaces() error {
 			return violated(9, "request %v has place %d, which was not given or given twice", r.id(), r.place)
 		}
 	}
-	tokens := make(map[token.Token]bool, c.leases)
+	tokens := make([]token.Token, 0, c.leases)
 	for _, r := range c.requests {
 		if r.phase != held {
 			continue
 		}
-		if r.token.Epoch() != c.m.meta.Epoch || !r.token.Valid() || r.token.Counter() > c.m.meta.Counter || tokens[r.token] {
-			return violated(7, "lease %v has token %d, which was not issued or issued twice", r.id(), uint64(r.token))
+		if r.token.Epoch() != c.m.meta.Epoch || !r.token.Valid() || r.token.Counter() > c.m.meta.Counter {
+			return violated(7, "lease %v has token %d, which was not issued", r.id(), uint64(r.token))
 		}
-		tokens[r.token] = true
+		tokens = append(tokens, r.token)
+	}
+	slices.Sort(tokens)
+	for i, t := range tokens {
+		if i > 0 && tokens[i-1] == t {
+			return violated(7, "token %d was issued twice", uint64(t))
+		}
 	}
 	return nil
 }
 
-// keys checks every key and its queue.
+// keys checks every line.
 func (c *checker) keys() error {
-	holds, places := 0, 0
-	for _, k := range c.m.sortedKeys() {
-		if k.holder == nil && k.head == nil {
-			return violated(5, "key %q is free and remembered", k.name)
-		}
-		if k.holder != nil {
-			holds++
-			if k.holder.phase != held || c.m.find(k.holder.id()) != k.holder {
-				return violated(1, "key %q is held by %v, which is no lease", k.name, k.holder.id())
-			}
-		}
-		n := 0
-		var before *stand
-		for s := k.head; s != nil; before, s = s, s.next {
+	if n := c.m.keys.size(); n != len(c.fronts) {
+		return violated(5, "%d keys are remembered, and requests stand at the front of %d lines", n, len(c.fronts))
+	}
+	places := 0
+	for _, front := range c.fronts {
+		n, waiters := 0, int32(0)
+		last := front
+		for s := front; s != nil; last, s = s, s.next {
 			n++
 			r := s.request
-			if s.key != k || s.prev != before || r.phase != waiting || c.m.find(r.id()) != r {
-				return violated(4, "key %q has %v in line, which does not wait for it", k.name, r.id())
+			if !s.isHeld() {
+				waiters++
 			}
-			if before != nil && before.request.place >= r.place {
-				return violated(2, "key %q: %v stands behind %v, which came later", k.name, r.id(), before.request.id())
+			if s == front {
+				continue // its request was found, with this claim
+			}
+			if s.name != front.name || s.prev != last || r.phase != waiting || c.m.find(r.id()) != r {
+				return violated(4, "key %q has %v in line, which does not wait for it", front.name, r.id())
+			}
+			if last.request.place >= r.place {
+				return violated(2, "key %q: %v stands behind %v, which came later", front.name, r.id(), last.request.id())
 			}
 		}
-		if k.tail != before {
-			return violated(4, "key %q has the wrong tail", k.name)
+		if front.prev != last {
+			return violated(4, "key %q has the wrong tail", front.name)
 		}
-		if n != k.length {
-			return violated(8, "key %q has %d waiters, counted %d", k.name, k.length, n)
+		if waiters != front.waiters {
+			return violated(8, "key %q has %d waiters, counted %d", front.name, front.waiters, waiters)
 		}
 		places += n
-		c.lengths[n]++
+		c.lengths[int(waiters)]++
 	}
-	// Places in one queue differ, and each was found to belong to its claim:
+	// Places in one line differ, and each was found to belong to its claim:
 	// equal numbers mean that every claim has its place.
-	if places != c.waitClaims {
-		return violated(4, "waiters have %d claims, and queues %d places", c.waitClaims, places)
-	}
-	if holds != c.leaseClaims {
-		return violated(1, "leases have %d claims, and %d keys are held", c.leaseClaims, holds)
+	if claims := c.leaseClaims + c.waitClaims; places != claims {
+		return violated(4, "there are %d claims, and %d places in line", claims, places)
 	}
 	return nil
 }

@@ -15,13 +15,13 @@ func TestCheckFinds(t *testing.T) {
 		fault     func(m *Machine, lease, first, second *request)
 	}{
 		"ASecondLeaseOfAKey":          {"invariant 1", func(m *Machine, lease, first, _ *request) { first.phase, first.token = held, lease.token }},
-		"AHolderThatIsGone":           {"invariant 1", func(m *Machine, lease, first, _ *request) { lease.claims[0].key.holder = nil }},
-		"AHolderThatOnlyWaits":        {"invariant 1", func(m *Machine, lease, first, _ *request) { lease.claims[0].key.holder = first }},
+		"AHolderThatIsGone":           {"invariant 1", func(m *Machine, lease, first, _ *request) { m.keys.put("a", &first.claims()[0]) }},
+		"AHolderBehindAWaiter":        {"invariant 1", func(m *Machine, lease, _, _ *request) { toTheEnd(m, &lease.claims()[0]) }},
 		"AQueueOutOfOrder":            {"invariant 2", func(m *Machine, _, first, second *request) { swapPlaces(first, second) }},
 		"AWaiterThatCouldGo":          {"invariant 3", func(m *Machine, lease, _, second *request) { idle(m, second) }},
 		"AWakeThatWasForgotten":       {"invariant 3", func(m *Machine, lease, first, _ *request) { m.ready = append(m.ready, first) }},
-		"AWaiterWithoutAPlace":        {"invariant 4", func(m *Machine, _, first, _ *request) { m.dequeue(&first.claims[0]) }},
-		"AKeyThatIsFreeAndRemembered": {"invariant 5", func(m *Machine, _, _, _ *request) { m.obtain("free") }},
+		"AWaiterWithoutAPlace":        {"invariant 4", func(m *Machine, _, first, _ *request) { m.part(&first.claims()[0]) }},
+		"AKeyThatIsFreeAndRemembered": {"invariant 5", func(m *Machine, _, _, _ *request) { m.keys.put("free", new(stand)) }},
 		"ARequestThatIsOver":          {"invariant 5", func(m *Machine, _, _, second *request) { second.phase = over }},
 		"AnEmptyIncarnationRemembered": {"invariant 5", func(m *Machine, lease, _, _ *request) {
 			p := lease.bucket.owner.member
@@ -35,7 +35,7 @@ func TestCheckFinds(t *testing.T) {
 		"ATokenOfAWait":                 {"invariant 7", func(m *Machine, lease, first, _ *request) { first.token = lease.token }},
 		"AWrongCountOfLeases":           {"invariant 8", func(m *Machine, _, _, _ *request) { m.leases++ }},
 		"AWrongCountOfWaits":            {"invariant 8", func(m *Machine, _, _, _ *request) { m.waits-- }},
-		"AWrongLengthOfAQueue":          {"invariant 8", func(m *Machine, _, first, _ *request) { first.claims[0].key.length++ }},
+		"AWrongLengthOfAQueue":          {"invariant 8", func(m *Machine, lease, _, _ *request) { lease.claims()[0].waiters++ }},
 		"AWrongLongestQueue":            {"invariant 8", func(m *Machine, _, _, _ *request) { m.lengths.longest++ }},
 		"AWrongCountOfLengths":          {"invariant 8", func(m *Machine, _, _, _ *request) { m.lengths.keys[1]++ }},
 		"AWrongCountOfTurns":            {"invariant 8", func(m *Machine, _, first, _ *request) { first.turns++ }},
@@ -46,7 +46,7 @@ func TestCheckFinds(t *testing.T) {
 		"APlaceThatWasNotGiven":         {"invariant 9", func(m *Machine, _, _, second *request) { second.place = 99 }},
 		"APlaceThatWasGivenTwice":       {"invariant 9", func(m *Machine, lease, first, _ *request) { lease.place = first.place }},
 		"ATTLOutOfBounds":               {"invariant 10", func(m *Machine, lease, _, _ *request) { lease.bucket.ttl = -1 * time.Second }},
-		"AClaimOfAnUnknownMode":         {"invariant 10", func(m *Machine, lease, _, _ *request) { lease.claims[0].mode = 7 }},
+		"AClaimOfAnUnknownMode":         {"invariant 10", func(m *Machine, lease, _, _ *request) { lease.claims()[0].mode = 7 }},
 		"AChangeThatWasNotNoted":        {"invariant 11", func(m *Machine, _, first, _ *request) { m.changes.drop(first) }},
 		"AChangeNotedAtAnotherPosition": {"invariant 11", func(m *Machine, lease, first, _ *request) { lease.change, first.change = first.change, lease.change }},
 	} {
@@ -64,10 +64,19 @@ func TestCheckFinds(t *testing.T) {
 
 func swapPlaces(a, b *request) { a.place, b.place = b.place, a.place }
 
+// toTheEnd puts s at the end of its line, as if it had come last.
+func toTheEnd(m *Machine, s *stand) {
+	waiters := s.waiters
+	next := s.next
+	next.prev, next.waiters = s, waiters
+	s.prev.next, s.next = s, nil
+	m.keys.put(s.name, next)
+}
+
 // idle puts a request for a free key in line, with nothing in its way.
 func idle(m *Machine, like *request) {
 	r := m.arrive(like.bucket.owner.member, waitFor(50, "nobody has it"))
-	m.enqueue(&r.claims[0])
+	m.join(&r.claims()[0])
 	m.ready = nil
 	m.waits++
 	m.changes.request(r)

@@ -185,7 +185,10 @@ func (r *reader) claims() []Claim {
 	if r.err != nil || n == 0 {
 		return nil
 	}
-	claims := make([]Claim, 0, n)
+	claims := r.room[:0]
+	if r.room == nil {
+		claims = make([]Claim, 0, n)
+	}
 	for range n {
 		mode := r.uint("mode")
 		if mode > 255 {

@@ -132,11 +132,9 @@ func leaseRecord(l Lease) Record {
 
 func (r *reader) lease(id LeaseID) Lease {
 	tok, last := token.Token(r.uint("token")), BatchNumber(r.uint("last"))
-	w := r.wait(id)
-	return Lease{
-		ID: id, Claims: w.Claims, Token: tok, TTL: w.TTL, Limit: w.Limit, Last: last,
-		Place: w.Place, Since: w.Since, RequestID: w.RequestID, Metadata: w.Metadata,
-	}
+	l := r.request(id)
+	l.Token, l.Last = tok, last
+	return l
 }
 
 // wait returns the part of a lease that it has in common with a wait.
@@ -161,8 +159,9 @@ func (w *writer) request(r Wait) {
 	w.claims(r.Claims)
 }
 
-func (r *reader) wait(id LeaseID) Wait {
-	return Wait{
+// request reads what a lease and a wait have in common.
+func (r *reader) request(id LeaseID) Lease {
+	return Lease{
 		ID:        id,
 		TTL:       time.Duration(r.int("TTL")),
 		Limit:     time.Duration(r.int("limit")),
@@ -174,35 +173,57 @@ func (r *reader) wait(id LeaseID) Wait {
 	}
 }
 
-// decodeRecord reads one record: a metaValue, Presence, Lease or Wait. Like
-// DecodeBatch it checks every length, accepts only the form that is written,
-// and turns a panic of the msgpack library into an error, because no state has
-// been touched yet.
-func decodeRecord(key, value []byte) (rec any, err error) {
+// record is what one record says: the field of its kind.
+type record struct {
+	kind     recordKind
+	meta     metaValue
+	presence Presence
+	lease    Lease // of a wait as well: without token and batch
+}
+
+// recordDecoder reads records. There can be millions, so it is made once.
+type recordDecoder struct{ r *reader }
+
+func newRecordDecoder() *recordDecoder {
+	r := newReader(nil)
+	r.room = make([]Claim, 0, 1)
+	return &recordDecoder{r}
+}
+
+// close gives back what the decoder has borrowed.
+func (d *recordDecoder) close() { d.r.close() }
+
+// decode reads one record. Like DecodeBatch it checks every length, accepts only
+// the form that is written, and turns a panic of the msgpack library into an
+// error, because no state has been touched yet. The claims are valid until the
+// next call.
+func (d *recordDecoder) decode(key, value []byte) (rec record, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			rec, err = nil, fmt.Errorf("%w: decoder panicked: %v", ErrMalformed, cause)
+			rec, err = record{}, fmt.Errorf("%w: decoder panicked: %v", ErrMalformed, cause)
 		}
 	}()
 	kind, id, err := splitKey(key)
 	if err != nil {
-		return nil, err
+		return record{}, err
 	}
-	r := newReader(value)
+	rec.kind = kind
+	r := d.r
+	r.reset(value)
 	if r.format("record format", recordFormat) {
 		switch kind {
 		case recordMeta:
-			rec = r.meta()
+			rec.meta = r.meta()
 		case recordPresence:
-			rec = r.presence(id.Node)
+			rec.presence = r.presence(id.Node)
 		case recordLease:
-			rec = r.lease(id)
+			rec.lease = r.lease(id)
 		default: // recordWait: splitKey admits no other
-			rec = r.wait(id)
+			rec.lease = r.request(id)
 		}
 	}
-	if err := r.finish("value"); err != nil {
-		return nil, err
+	if r.end("value"); r.err != nil {
+		return record{}, r.err
 	}
 	return rec, nil
 }

@@ -46,10 +46,12 @@
 // tag invariants does so after each batch and panics. 12 and 13 are the tests'.
 //
 //  1. A key has at most one lease, and a lease holds all its keys.
-//  2. The waiters of a key stand in the order of their places.
+//  2. Those in the line of a key stand in the order of their places, the lease
+//     first.
 //  3. No request is left waiting that could be granted, unless the token
 //     counter has come to its end.
-//  4. A waiter stands in the queues of all its keys; a lease in none.
+//  4. A waiter stands in the lines of all its keys; a lease at the front of all
+//     of its.
 //  5. Nothing is left of a free key, an ended request, a gone incarnation that
 //     has nothing.
 //  6. Every lease and wait belongs to a member's present incarnation or to a

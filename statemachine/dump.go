@@ -24,8 +24,8 @@ func (m *Machine) Dump(w io.Writer) error {
 			l.flush(out)
 		}
 	}
-	for _, k := range m.sortedKeys() {
-		l.key(k)
+	for _, front := range m.sortedKeys() {
+		l.key(front)
 		l.flush(out)
 	}
 	return out.Flush()
@@ -68,8 +68,8 @@ func (l *line) request(r *request) {
 		l.add("wait %v", r.id())
 	}
 	l.add(" place=%d ttl=%v", r.place, r.ttl())
-	for i := range r.claims {
-		l.add(" %q", r.claims[i].key.name)
+	for _, s := range r.claims() {
+		l.add(" %q", s.name)
 	}
 	t := r.told()
 	l.opt(t.limit != 0, " limit=%v", t.limit)
@@ -78,15 +78,15 @@ func (l *line) request(r *request) {
 	l.opt(t.metadata != "", " metadata=%q", t.metadata)
 }
 
-func (l *line) key(k *key) {
-	l.add("key %q", k.name)
-	if k.holder == nil {
-		l.add(" not held")
+func (l *line) key(front *stand) {
+	l.add("key %q", front.name)
+	if front.isHeld() {
+		l.add(" holder=%v", front.request.id())
 	} else {
-		l.add(" holder=%v", k.holder.id())
+		l.add(" not held")
 	}
-	l.opt(k.head != nil, " waiters")
-	for s := k.head; s != nil; s = s.next {
+	l.opt(front.waiters > 0, " waiters")
+	for s := front.head(); s != nil; s = s.next {
 		l.add(" %v", s.request.id())
 	}
 }

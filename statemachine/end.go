@@ -5,14 +5,9 @@ package statemachine
 // ends has ended.
 func (m *Machine) end(r *request, reason EndReason) {
 	inLine := r.phase == waiting
-	for i := range r.claims {
-		s := &r.claims[i]
-		if inLine {
-			m.dequeue(s)
-		} else {
-			m.unhold(s.key)
-		}
-		m.dispose(s.key)
+	claims := r.claims()
+	for i := range claims {
+		m.part(&claims[i])
 	}
 	if inLine {
 		m.waits--

@@ -44,21 +44,23 @@ func FuzzDecodeRecord(f *testing.F) {
 		f.Add(key, value)
 	}
 	f.Fuzz(func(t *testing.T, key, value []byte) {
-		rec, err := decodeRecord(key, value)
+		d := newRecordDecoder()
+		defer d.close()
+		rec, err := d.decode(key, value)
 		if err != nil {
 			require.NotContains(t, err.Error(), "panicked")
 			return
 		}
 		var again Record
-		switch rec := rec.(type) {
-		case metaValue:
-			again = (&Machine{meta: rec.Meta, group: rec.group}).metaRecord()
-		case Presence:
-			again = presenceRecord(rec)
-		case Lease:
-			again = leaseRecord(rec)
-		case Wait:
-			again = waitRecord(rec)
+		switch rec.kind {
+		case recordMeta:
+			again = (&Machine{meta: rec.meta.Meta, group: rec.meta.group}).metaRecord()
+		case recordPresence:
+			again = presenceRecord(rec.presence)
+		case recordLease:
+			again = leaseRecord(rec.lease)
+		case recordWait:
+			again = waitRecord(rec.lease.wait())
 		}
 		require.Equal(t, Record{Key: key, Value: value}, again)
 	})

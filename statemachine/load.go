@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"time"
 )
 
 // Load returns the machine whose image the records are, in any order. An image
@@ -22,12 +21,15 @@ func Load(g Genesis, records iter.Seq2[[]byte, []byte]) (*Machine, error) {
 		m:         &Machine{group: g.Group},
 		presences: make(map[NodeID]Presence),
 		owners:    make(map[ownerID]*owner),
+		counts:    make(map[ownerID]int),
 	}
 	var first error
 	any := false
+	d := newRecordDecoder()
+	defer d.close()
 	for key, value := range records {
 		any = true
-		err := l.take(key, value)
+		err := l.take(d, key, value)
 		if errors.Is(err, ErrNewer) {
 			return nil, err
 		}
@@ -54,13 +56,16 @@ func Load(g Genesis, records iter.Seq2[[]byte, []byte]) (*Machine, error) {
 	return l.m, nil
 }
 
-// loader gathers records until all are there and can be linked.
+// loader gathers records until all are there and can be linked. Only then it is
+// known how large the tables have to be.
 type loader struct {
 	m         *Machine
 	meta      bool
 	presences map[NodeID]Presence
 	owners    map[ownerID]*owner
-	requests  []loaded
+	counts    map[ownerID]int // of requests
+	requests  []*request      // in their buckets, which do not know them yet
+	claims    int             // of requests
 }
 
 type ownerID struct {
@@ -68,29 +73,19 @@ type ownerID struct {
 	incarnation Incarnation
 }
 
-// loaded is a request that its owner does not know yet.
-type loaded struct {
-	*request
-	owner *owner
-	ttl   time.Duration
-}
-
 // take adds one record. The errors name it.
-func (l *loader) take(key, value []byte) error {
-	rec, err := decodeRecord(key, value)
+func (l *loader) take(d *recordDecoder, key, value []byte) error {
+	rec, err := d.decode(key, value)
 	if err == nil {
-		switch rec := rec.(type) {
-		case metaValue:
-			err = l.takeMeta(rec)
-		case Presence:
-			err = l.takePresence(rec)
-		case Lease:
-			r := l.request(rec.wait())
-			r.phase, r.stored = held, recordLease
-			r.token, r.last = rec.Token, rec.Last
-		case Wait:
-			r := l.request(rec)
-			r.phase, r.stored = waiting, recordWait
+		switch rec.kind {
+		case recordMeta:
+			err = l.takeMeta(rec.meta)
+		case recordPresence:
+			err = l.takePresence(rec.presence)
+		case recordLease:
+			err = l.takeRequest(&rec.lease, held, recordLease)
+		default: // recordWait: the decoder knows no other
+			err = l.takeRequest(&rec.lease, waiting, recordWait)
 		}
 	}
 	if err != nil {
@@ -119,23 +114,32 @@ func (l *loader) takePresence(p Presence) error {
 	return nil
 }
 
-func (l *loader) request(w Wait) *request {
-	id := ownerID{w.ID.Node, w.ID.Incarnation}
+// takeRequest makes a request of a lease, or of what a wait has in common with
+// one.
+func (l *loader) takeRequest(asked *Lease, ph phase, stored recordKind) error {
+	if len(asked.Claims) == 0 {
+		return fmt.Errorf("%w: %w", ErrMalformed, violated(10, "request %v has no claim", asked.ID))
+	}
+	id := ownerID{asked.ID.Node, asked.ID.Incarnation}
 	o, ok := l.owners[id]
 	if !ok {
 		o = &owner{incarnation: id.incarnation}
 		l.owners[id] = o
 	}
-	r := newRequest(len(w.Claims))
-	r.seq = w.ID.Seq
-	r.place = w.Place
-	r.since = w.Since
-	r.texts = newTexts(w.Limit, w.RequestID, w.Metadata)
-	for i, c := range w.Claims {
-		r.claims[i] = stand{request: r, key: l.m.obtain(c.Key), mode: c.Mode}
+	r := newRequest(len(asked.Claims), texts{asked.Limit, asked.RequestID, asked.Metadata})
+	r.bucket = o.bucket(asked.TTL)
+	r.phase, r.stored = ph, stored
+	r.seq = asked.ID.Seq
+	r.token, r.last = asked.Token, asked.Last
+	r.place = asked.Place
+	r.since = asked.Since
+	for i, c := range asked.Claims {
+		r.claims()[i] = stand{request: r, name: c.Key, mode: c.Mode}
 	}
-	l.requests = append(l.requests, loaded{request: r, owner: o, ttl: w.TTL})
-	return r
+	l.counts[id]++
+	l.claims += len(asked.Claims)
+	l.requests = append(l.requests, r)
+	return nil
 }
 
 // link makes the members, and gives every request to its owner and its keys in
@@ -149,13 +153,15 @@ func (l *loader) link() error {
 	if err := l.linkOwners(); err != nil {
 		return err
 	}
-	slices.SortFunc(l.requests, func(a, b loaded) int { return byPlace(a.request, b.request) })
+	slices.SortFunc(l.requests, byPlace)
+	l.m.keys.reserve(l.claims)
 	for _, r := range l.requests {
-		if _, twice := r.owner.requests.get(r.seq); twice {
-			return fmt.Errorf("%w: node %d has two requests with seq %d", ErrMalformed, r.owner.member.presence.Node, r.seq)
+		o := r.bucket.owner
+		if _, twice := o.requests.get(r.seq); twice {
+			return fmt.Errorf("%w: node %d has two requests with seq %d", ErrMalformed, o.member.presence.Node, r.seq)
 		}
-		r.owner.add(r.request, r.ttl)
-		if err := l.linkClaims(r.request); err != nil {
+		o.link(r)
+		if err := l.linkClaims(r); err != nil {
 			return err
 		}
 	}
@@ -193,21 +199,23 @@ func (l *loader) linkOwners() error {
 			p.older = append(p.older, o)
 		}
 		o.member = p
+		o.requests.reserve(l.counts[id])
 	}
 	return nil
 }
 
 func (l *loader) linkClaims(r *request) error {
-	for i := range r.claims {
-		s := &r.claims[i]
-		switch {
-		case r.phase == waiting:
-			l.m.enqueue(s)
-		case s.key.holder != nil:
-			return fmt.Errorf("%w: key %q has the leases %v and %v", ErrMalformed, s.key.name, s.key.holder.id(), r.id())
-		default:
-			l.m.hold(s.key, r)
+	claims := r.claims()
+	for i := range claims {
+		s := &claims[i]
+		switch front, taken := l.m.keys.get(s.name); {
+		case taken && s.isHeld() && front.isHeld():
+			return fmt.Errorf("%w: key %q has the leases %v and %v", ErrMalformed, s.name, front.request.id(), r.id())
+		case taken && s.isHeld():
+			return fmt.Errorf("%w: %w", ErrMalformed,
+				violated(2, "key %q: lease %v stands behind %v, which waits", s.name, r.id(), front.request.id()))
 		}
+		l.m.join(s)
 	}
 	if r.phase == waiting {
 		l.m.waits++

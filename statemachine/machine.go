@@ -9,8 +9,8 @@ import "fmt"
 type Machine struct {
 	group   GroupID
 	meta    Meta
-	members []*member // by rising node
-	keys    table[string, *key]
+	members []*member             // by rising node
+	keys    table[string, *stand] // the front of each line
 	lengths queueLengths
 	leases  int
 	waits   int

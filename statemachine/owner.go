@@ -26,12 +26,22 @@ type bucket struct {
 
 // add puts r, which is younger than all that the owner has, under its seq.
 func (o *owner) add(r *request, ttl time.Duration) {
+	r.bucket = o.bucket(ttl)
+	o.link(r)
+}
+
+// bucket returns the bucket of a TTL, which from here on has a request.
+func (o *owner) bucket(ttl time.Duration) *bucket {
 	i, found := o.search(ttl)
 	if !found {
 		o.buckets = slices.Insert(o.buckets, i, &bucket{owner: o, ttl: ttl})
 	}
-	b := o.buckets[i]
-	r.bucket = b
+	return o.buckets[i]
+}
+
+// link puts r at the young end of its bucket, under its seq.
+func (o *owner) link(r *request) {
+	b := r.bucket
 	r.prev = b.tail
 	if b.tail == nil {
 		b.head = r

@@ -29,19 +29,19 @@ func (m *Machine) Presences() []Presence {
 // Key returns a copy of what the group knows of the key, false when it is
 // free. It costs O(waiters).
 func (m *Machine) Key(name string) (KeyView, bool) {
-	k, taken := m.keys.get(name)
+	front, taken := m.keys.get(name)
 	if !taken {
 		return KeyView{}, false
 	}
-	v := KeyView{Key: k.name}
-	if k.holder != nil {
-		lease := k.holder.lease()
+	v := KeyView{Key: front.name}
+	if front.isHeld() {
+		lease := front.request.lease()
 		v.Holder = &lease
 	}
-	if k.length > 0 {
-		v.Waiters = make([]Wait, 0, k.length)
+	if front.waiters > 0 {
+		v.Waiters = make([]Wait, 0, front.waiters)
 	}
-	for s := k.head; s != nil; s = s.next {
+	for s := front.head(); s != nil; s = s.next {
 		v.Waiters = append(v.Waiters, s.request.wait())
 	}
 	return v, true
@@ -50,11 +50,11 @@ func (m *Machine) Key(name string) (KeyView, bool) {
 // Holder returns what is shown of the lease on the key, false when nobody holds
 // it. It costs the same whatever the length of the queue.
 func (m *Machine) Holder(name string) (Holder, bool) {
-	k, taken := m.keys.get(name)
-	if !taken || k.holder == nil {
+	front, taken := m.keys.get(name)
+	if !taken || !front.isHeld() {
 		return Holder{}, false
 	}
-	return k.holder.holder(k), true
+	return front.holder(), true
 }
 
 // Lease returns the lease, false when there is none.
@@ -84,10 +84,14 @@ func (m *Machine) Position(id LeaseID) (int, bool) {
 		return 0, false
 	}
 	longest := 0
-	for i := range r.claims {
-		n := 0
-		for s := &r.claims[i]; s != nil; s = s.prev {
+	claims := r.claims()
+	for i := range claims {
+		s, n := &claims[i], 1
+		for ; !s.isFront(); s = s.prev {
 			n++
+		}
+		if s.isHeld() {
+			n--
 		}
 		longest = max(longest, n)
 	}
@@ -237,12 +241,12 @@ func (o *owner) bySeq() []*request {
 	return requests
 }
 
-// sortedKeys returns the keys that are not free, by name.
-func (m *Machine) sortedKeys() []*key {
-	keys := make([]*key, 0, m.keys.size())
-	for _, k := range m.keys.entries {
-		keys = append(keys, k)
+// sortedKeys returns the fronts of all lines, by the name of the key.
+func (m *Machine) sortedKeys() []*stand {
+	fronts := make([]*stand, 0, m.keys.size())
+	for _, front := range m.keys.entries {
+		fronts = append(fronts, front)
 	}
-	slices.SortFunc(keys, func(a, b *key) int { return cmp.Compare(a.name, b.name) })
-	return keys
+	slices.SortFunc(fronts, func(a, b *stand) int { return cmp.Compare(a.name, b.name) })
+	return fronts
 }

@@ -19,12 +19,11 @@ const (
 // request is one request that waits or holds. There can be millions, so the
 // layout is part of the design: what the bucket knows (owner, TTL) is not
 // repeated, what few requests have is behind one pointer, and a request of one
-// claim is one allocation of 144 bytes.
+// claim is one allocation of 128 bytes.
 type request struct {
 	bucket     *bucket
 	prev, next *request // in the bucket, by Place
-	claims     []stand
-	texts      *texts // nil: none of them is set
+	rare       *rare    // nil: nothing of it
 	seq        Seq
 	token      token.Token // zero while waiting
 	last       BatchNumber // zero while waiting
@@ -36,55 +35,53 @@ type request struct {
 	stored recordKind // of the record that the image has; 0: none
 	// turns counts the claims for which it is this request's turn: their key
 	// is not held and nobody is ahead. Invariant: a waiting request with
-	// turns == len(claims) is granted before the command ends, unless the
+	// turns == len(claims()) is granted before the command ends, unless the
 	// token counter has come to its end.
 	turns uint8
+
+	own [1]stand // the claim, if there is one only
 }
 
-// texts is what few requests have.
+// rare is what few requests have.
+type rare struct {
+	texts
+	claims []stand // if there are several
+}
+
+// texts are what a request can do without.
 type texts struct {
 	limit     time.Duration
 	requestID string
 	metadata  string
 }
 
-// stand is one claim of a request. While the request waits it is also its
-// place in the key's queue.
-type stand struct {
-	request    *request
-	key        *key
-	prev, next *stand // in the queue; prev is ahead
-	mode       Mode
-}
-
-// single is a request of one claim in one piece.
-type single struct {
-	request
-	own [1]stand
-}
-
-func newRequest(claims int) *request {
-	if claims == 1 {
-		s := new(single)
-		s.claims = s.own[:]
-		return &s.request
+// newRequest returns a request with room for its claims.
+func newRequest(claims int, t texts) *request {
+	r := new(request)
+	if claims > 1 || t != (texts{}) {
+		r.rare = &rare{texts: t}
 	}
-	return &request{claims: make([]stand, claims)}
+	if claims > 1 {
+		r.rare.claims = make([]stand, claims)
+	}
+	return r
 }
 
-func newTexts(limit time.Duration, requestID, metadata string) *texts {
-	if limit == 0 && requestID == "" && metadata == "" {
-		return nil
+// claims returns the claims, sorted by key. They stay where they are for the
+// life of the request.
+func (r *request) claims() []stand {
+	if r.rare != nil && r.rare.claims != nil {
+		return r.rare.claims
 	}
-	return &texts{limit: limit, requestID: requestID, metadata: metadata}
+	return r.own[:]
 }
 
 // told returns the texts, empty ones if there are none.
 func (r *request) told() texts {
-	if r.texts == nil {
+	if r.rare == nil {
 		return texts{}
 	}
-	return *r.texts
+	return r.rare.texts
 }
 
 func (r *request) id() LeaseID {
@@ -95,9 +92,10 @@ func (r *request) id() LeaseID {
 func (r *request) ttl() time.Duration { return r.bucket.ttl }
 
 func (r *request) copyClaims() []Claim {
-	claims := make([]Claim, len(r.claims))
-	for i := range r.claims {
-		claims[i] = Claim{Key: r.claims[i].key.name, Mode: r.claims[i].mode}
+	stands := r.claims()
+	claims := make([]Claim, len(stands))
+	for i := range stands {
+		claims[i] = Claim{Key: stands[i].name, Mode: stands[i].mode}
 	}
 	return claims
 }
@@ -120,11 +118,12 @@ func (r *request) wait() Wait {
 	}
 }
 
-// holder returns what is shown of a held request to those that want key k.
-func (r *request) holder(k *key) Holder {
+// holder returns what is shown of the holder of a key to those that want it.
+func (s *stand) holder() Holder {
+	r := s.request
 	t := r.told()
 	return Holder{
-		Lease: r.id(), Key: k.name, Token: r.token, Since: r.since,
+		Lease: r.id(), Key: s.name, Token: r.token, Since: r.since,
 		RequestID: t.requestID, Metadata: t.metadata, TTL: r.ttl(),
 	}
 }

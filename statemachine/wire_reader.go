@@ -18,22 +18,35 @@ type reader struct {
 	dec   *msgpack.Decoder
 	limit int // end of what may be read: of data, or of the frame being read
 	err   error
+	// room is what the claims of a request are read into; nil: each gets its own.
+	room []Claim
 }
 
 func newReader(data []byte) *reader {
-	r := &reader{data: data, dec: msgpack.GetDecoder(), limit: len(data)}
+	r := &reader{dec: msgpack.GetDecoder()}
+	r.reset(data)
+	return r
+}
+
+// reset begins with other bytes.
+func (r *reader) reset(data []byte) {
+	r.data, r.limit, r.err = data, len(data), nil
 	r.src.Reset(data)
 	r.dec.Reset(&r.src)
-	return r
 }
 
 // finish gives the decoder back and returns the first error. Bytes that were
 // not read are one.
 func (r *reader) finish(what string) error {
-	msgpack.PutDecoder(r.dec)
-	r.dec = nil
+	r.close()
 	r.end(what)
 	return r.err
+}
+
+// close gives the decoder back.
+func (r *reader) close() {
+	msgpack.PutDecoder(r.dec)
+	r.dec = nil
 }
 
 // end fails unless everything up to the limit was read, and nothing beyond.
