@@ -19,7 +19,7 @@ import (
 var overTCP = flag.Bool("tcp", false, "roll the nodes over TCP")
 
 // electionMax is the longest that one election takes without a split vote: a
-// replica waits between E and 2*E before it stands (docs/time.md).
+// replica waits less than 2*E before it stands (docs/time.md).
 const electionMax = 2 * steadyElection
 
 // gapMax is far above what was measured.

@@ -39,7 +39,7 @@ func TestSettingsOfTheHost(t *testing.T) {
 		DeploymentID:        7,
 		NodeHostID:          hostID(2),
 		NodeHostDir:         "d",
-		RTTMillisecond:      20,
+		RTTMillisecond:      100,
 		RaftAddress:         "app-2:7400",
 		RaftEventListener:   events,
 		SystemEventListener: events,
@@ -70,8 +70,8 @@ func TestSettingsOfAReplica(t *testing.T) {
 		CheckQuorum:            true,
 		PreVote:                true,
 		OrderedConfigChange:    true,
-		ElectionRTT:            50,
-		HeartbeatRTT:           5,
+		ElectionRTT:            10,
+		HeartbeatRTT:           1,
 		SnapshotEntries:        cfg.snapshotEntries(3),
 		CompactionOverhead:     cfg.snapshotEntries(3) / 4,
 		MaxInMemLogSize:        256 << 20,
@@ -79,16 +79,24 @@ func TestSettingsOfAReplica(t *testing.T) {
 	}, settings)
 }
 
-func TestTickIsAFiftiethOfTheElectionTimeoutInWholeMilliseconds(t *testing.T) {
+func TestTickIsATenthOfTheElectionTimeoutInWholeMilliseconds(t *testing.T) {
 	for election, tick := range map[time.Duration]time.Duration{
-		time.Second:            20 * time.Millisecond,
-		330 * time.Millisecond: 6 * time.Millisecond,
-		50 * time.Millisecond:  time.Millisecond,
+		time.Second:            100 * time.Millisecond,
+		335 * time.Millisecond: 33 * time.Millisecond,
+		50 * time.Millisecond:  5 * time.Millisecond,
 		time.Millisecond:       time.Millisecond,
-		3 * time.Second:        60 * time.Millisecond,
+		3 * time.Second:        300 * time.Millisecond,
 	} {
 		require.Equal(t, tick, Config{Election: election}.tick(), "%v", election)
 	}
+}
+
+// TestHeartbeatsComeWithEachTickAndTenInAnElectionTimeout pins what the cost of an
+// idle cluster rests on, and that ten heartbeats in a row have to be missed before
+// anybody stands for election, or nearly: the engine warns below ten.
+func TestHeartbeatsComeWithEachTickAndTenInAnElectionTimeout(t *testing.T) {
+	require.EqualValues(t, 1, heartbeatTicks, "with more, groups take turns, and each turn is a frame to each peer")
+	require.EqualValues(t, 10, electionTicks/heartbeatTicks)
 }
 
 func TestLogsOfDifferentGroupsAreCutAtDifferentTimes(t *testing.T) {
