@@ -16,7 +16,7 @@ type Status struct {
 	// nil: there is enough disk space.
 	DiskErr error
 	// DiskFreeBytes were free for the data directory when it was last looked
-	// at, a quarter of a second ago at most. 0: not known.
+	// at, a second ago at most. 0: not known.
 	DiskFreeBytes uint64
 	// Admitted says whether every peer has once let this node's directory in;
 	// before that it exchanges nothing with them. Peers are the others.

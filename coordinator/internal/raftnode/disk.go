@@ -13,10 +13,21 @@ import (
 // FS is the engine's own idea of a file system.
 type FS = config.IFS
 
-// lookEvery is how often the free disk space is looked at. A look costs a few
-// microseconds; at four in a second somebody has to write 1 GiB/s to use up
-// what a node needs before it is seen.
-const lookEvery = 250 * time.Millisecond
+// The free disk space is looked at every lookMax while there is plenty, and the
+// more often the less there is, up to every lookMin. So somebody has to write
+// 1 GiB/s to use up what a node needs before it is seen. A look costs a few
+// microseconds, but wakes a process that sleeps.
+const (
+	lookMin    = 250 * time.Millisecond
+	lookMax    = time.Second
+	lookPlenty = 2 << 30
+)
+
+// lookAgain returns after how long the free disk space is to be looked at again.
+func lookAgain(free uint64) time.Duration {
+	plenty := float64(free) / lookPlenty
+	return max(lookMin, time.Duration(min(plenty, 1)*float64(lookMax)))
+}
 
 // disk watches the free disk space. While the node is short of it, it hands
 // over what the node leads: the engine ends the process on the first write
@@ -44,12 +55,14 @@ func newDisk(n *Node) *disk {
 
 // watch looks until ctx ends.
 func (d *disk) watch(ctx context.Context) {
-	again := time.NewTicker(lookEvery)
+	again := time.NewTimer(lookMin)
 	defer again.Stop()
 	for {
+		now := time.Now()
 		if d.short.Load() != nil {
-			d.handOver(time.Now())
+			d.handOver(now)
 		}
+		again.Reset(onBeat(now, lookAgain(d.free.Load())))
 		select {
 		case <-ctx.Done():
 			return

@@ -92,7 +92,8 @@ func (o *office) take(ctx context.Context, term uint64) bool {
 	return true
 }
 
-// work proposes what is due and sets the timer for the next look.
+// work proposes what is due and sets the timer for the next look, which may be
+// earlier than it has to be: offices look together.
 func (o *office) work() {
 	r := o.replica
 	plan, wait := o.due()
@@ -150,7 +151,7 @@ func (o *office) due() (expiry.Plan, time.Duration) {
 	defer r.proposerMu.Unlock()
 	now := r.clock.Now()
 	plan := r.proposer.Due(now, r.machine)
-	return plan, max(plan.Wake.Sub(now), 0)
+	return plan, onBeat(time.Now(), max(plan.Wake.Sub(now), 0))
 }
 
 // proposed counts commands of the leader.
