@@ -39,9 +39,9 @@ func requestBytes(t testing.TB, granted bool) int {
 	const requests = 100_000
 	h := New(testConfig(identity()))
 	before := bytesInUse()
-	h.Start(0)
 	index, asked, answered := statemachine.Index(0), 0, 0
 	for answered < requests {
+		h.Flush(0)
 		for _, s := range of[Send](h.Effects()) {
 			batch, err := statemachine.DecodeBatch(s.Data)
 			require.NoError(t, err)
