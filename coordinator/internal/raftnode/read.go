@@ -47,7 +47,9 @@ func (n *Node) Read(ctx context.Context, group statemachine.GroupID, fn func(*st
 		if errors.Is(err, ErrClosed) {
 			return err
 		}
-		last = err
+		if ctx.Err() == nil {
+			last = err // and not that an attempt was cut short
+		}
 		pause.Reset(n.cfg.Election / 10)
 	}
 }
