@@ -143,6 +143,7 @@ func (c *Coordinator) start(ctx context.Context) (err error) {
 		g.proposer = c.node
 		g.unavailable = c.unavailable
 		g.view = func(look func(*statemachine.Machine)) error { return c.node.View(g.id, look) }
+		c.place(g)
 		go g.run()
 	}
 	return nil

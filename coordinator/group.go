@@ -13,6 +13,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator/internal/batcher"
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/coordinator/internal/hub"
+	"github.com/palisade-go/palisade/coordinator/internal/placement"
 	"github.com/palisade-go/palisade/coordinator/internal/pulse"
 	"github.com/palisade-go/palisade/coordinator/internal/raftnode"
 	"github.com/palisade-go/palisade/statemachine"
@@ -59,6 +60,12 @@ type group struct {
 		changed chan struct{}
 	}
 
+	// candidate decides when this node tries to lead the group; nil: never. lead
+	// asks for it, and fit says whether this node would be a good leader.
+	candidate *placement.Candidate
+	lead      func() error
+	fit       func() bool
+
 	// left is closed when the group knows that this node has gone.
 	left     chan struct{}
 	leftOnce sync.Once
@@ -98,6 +105,7 @@ func (g *group) run() {
 	var inputs []input
 	g.turn.Begin()
 	for {
+		g.stand()
 		g.step((*hub.Hub).Flush)
 		g.schedule(timer)
 		g.turn.End()
@@ -126,6 +134,11 @@ func (g *group) schedule(timer *time.Timer) {
 	wait := time.Duration(math.MaxInt64)
 	if next, ok := g.hub.Next(now); ok {
 		wait = max(0, next.Sub(now))
+	}
+	if g.candidate != nil {
+		if next, ok := g.candidate.Next(now); ok {
+			wait = min(wait, max(0, next.Sub(now)))
+		}
 	}
 	timer.Reset(wait)
 }
@@ -247,7 +260,12 @@ func (g *group) Applied(index statemachine.Index, events []statemachine.Event) {
 			g.metrics.expiries.Add(1)
 		}
 	}
-	g.mail.put(func(h *hub.Hub, now clock.Instant) { h.Applied(index, events, now) })
+	g.mail.put(func(h *hub.Hub, now clock.Instant) {
+		if g.candidate != nil {
+			g.candidate.Entry(events, now)
+		}
+		h.Applied(index, events, now)
+	})
 	g.moved()
 }
 

@@ -38,6 +38,8 @@
 //     asked again: it comes behind the Release then, wherever the Release was
 //     when it was refused.
 //
+// The shell may Hold batches back for a moment. No window gets shorter by it.
+//
 // The package is pure: no clock, goroutine or channel. Every input carries
 // the time; the effects it caused are taken with Effects. One caller at a
 // time.

@@ -45,6 +45,7 @@ type Hub struct {
 
 	seen    statemachine.Index // of the last event or state
 	settled clock.Instant      // when a batch was last seen applied; before that, long ago
+	quiet   clock.Instant      // no batch is cut before, but for a renewal
 	leaving bool               // Leave was asked for
 	dead    bool               // Fatal was said: nothing is sent any longer
 }
@@ -153,7 +154,7 @@ func (h *Hub) Unmark(ref Ref) {
 func (h *Hub) Leave(now clock.Instant) {
 	h.begin(now)
 	if !h.leaving {
-		h.leaving = true
+		h.leaving, h.quiet = true, 0
 		h.batcher.DropPending()
 		for _, r := range h.sorted() {
 			if h.batcher.Pending() == batcher.CommandsMax-1 {
@@ -168,6 +169,13 @@ func (h *Hub) Leave(now clock.Instant) {
 		h.keeper = keeper.New()
 	}
 }
+
+// Hold keeps what waits from being sent until then, but for what goes with a
+// renewal that is due. Time that has passed ends it.
+func (h *Hub) Hold(until clock.Instant) { h.quiet = until }
+
+// Settled reports whether nothing is in flight.
+func (h *Hub) Settled() bool { return len(h.batcher.Flights()) == 0 }
 
 // LeaderChanged makes everything unsettled go out again at once, and renews.
 func (h *Hub) LeaderChanged(now clock.Instant) {
@@ -233,6 +241,9 @@ func (h *Hub) Next(now clock.Instant) (clock.Instant, bool) {
 			next, ok = f.RetryAt, true
 		}
 	}
+	if now < h.quiet && (!ok || h.quiet < next) {
+		next, ok = h.quiet, true
+	}
 	return next, ok
 }
 
@@ -257,11 +268,12 @@ func (h *Hub) wantsBatch(now clock.Instant) bool {
 	if h.blind(now) {
 		return h.batcher.HasEnding()
 	}
-	due, kept := h.keeper.RenewAt()
-	return h.batcher.Pending() > 0 ||
+	if due, kept := h.keeper.RenewAt(); kept && now >= due {
+		return true
+	}
+	return now >= h.quiet && (h.batcher.Pending() > 0 ||
 		h.batcher.Next() == 1 || // the announcement
-		len(h.marks) > 0 && h.marks[len(h.marks)-1].number == h.batcher.Next() ||
-		kept && now >= due
+		len(h.marks) > 0 && h.marks[len(h.marks)-1].number == h.batcher.Next())
 }
 
 // blind reports whether this node has not seen its batches applied for the

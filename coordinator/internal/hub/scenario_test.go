@@ -145,6 +145,8 @@ func (d *director) input(c scenariotest.Command) bool {
 		return true
 	case "leave":
 		d.hub.Leave(d.now)
+	case "hold":
+		d.hub.Hold(d.now.Add(d.duration(c)))
 	case "leader":
 		d.hub.LeaderChanged(d.now)
 	case "fail":

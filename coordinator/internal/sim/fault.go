@@ -29,6 +29,7 @@ var faults = []fault{
 	{"slow apply", 3, slowApply},
 	{"stalled replica", 3, stallReplica},
 	{"slow hub", 3, slowHub},
+	{"held batches", 3, holdBatches},
 	{"snapshot install", 4, installSnapshot},
 	{"crash", 3, crash},
 	{"replica reopened", 2, reopenReplica},

@@ -1,0 +1,156 @@
+package placement
+
+import (
+	"time"
+
+	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/statemachine"
+)
+
+// What it takes to wish for the leadership of a group. Times are in election
+// timeouts.
+const (
+	Window   = 1
+	Windows  = 3
+	Least    = 20
+	Share    = 0.75
+	Pause    = 30
+	PauseMax = 30 * 64
+)
+
+// Step is what the shell has to do next.
+type Step uint8
+
+// The steps.
+const (
+	Nothing Step = iota
+	Hold         // send no batch until Until, but for what a lease needs
+	Ask          // ask the leader to hand over to this node, and hold as before
+	Resume       // send batches again
+)
+
+// phase is how far a try has come.
+type phase uint8
+
+const (
+	counting phase = iota
+	holding        // until the group is quiet
+	asked          // until a leader shows
+)
+
+// Candidate counts the requests of one group and says when this node should try to
+// lead it.
+type Candidate struct {
+	self     statemachine.NodeID
+	election time.Duration
+
+	begin     clock.Instant // of the window
+	counted   bool          // anything in the window
+	mine, all int
+	streak    int // windows in a row, up to the last one, with this node ahead
+
+	phase     phase
+	quiet     clock.Instant // when the last entry was applied, or the try began
+	until     clock.Instant // when the phase ends in any case
+	notBefore clock.Instant
+	pause     time.Duration // after the next try that fails
+}
+
+// New returns the Candidate of a node. election is the election timeout.
+func New(self statemachine.NodeID, election time.Duration) *Candidate {
+	return &Candidate{self: self, election: election, pause: Pause * election}
+}
+
+// Entry takes the events of an entry that was applied.
+func (c *Candidate) Entry(events []statemachine.Event, now clock.Instant) {
+	c.roll(now)
+	c.quiet = now
+	for _, e := range events {
+		switch e := e.(type) {
+		case statemachine.Granted:
+			c.count(e.Lease.Node, now)
+		case statemachine.Refused:
+			c.count(e.Node, now)
+		}
+	}
+}
+
+// count counts a request that was served.
+func (c *Candidate) count(node statemachine.NodeID, now clock.Instant) {
+	if !c.counted {
+		c.begin, c.counted = now, true
+	}
+	c.all++
+	if node == c.self {
+		c.mine++
+	}
+}
+
+// Look says what to do. leader is who leads the group, 0 for nobody; settled says
+// that this node has nothing in flight there; fit, that it would be a good leader.
+func (c *Candidate) Look(now clock.Instant, leader statemachine.NodeID, settled, fit bool) Step {
+	c.roll(now)
+	switch {
+	case leader == c.self || leader == 0 || !fit:
+		return c.leave(now, leader)
+	case c.phase == counting:
+		if c.streak < Windows || now < c.notBefore {
+			return Nothing
+		}
+		c.phase, c.quiet, c.until = holding, now, now.Add(c.election/10)
+		return Hold
+	case c.phase == holding && settled && now >= c.quietAt():
+		c.phase, c.until = asked, now.Add(c.election/10)
+		return Ask
+	case now >= c.until:
+		c.phase, c.streak = counting, 0
+		c.notBefore = now.Add(c.pause)
+		c.pause = min(2*c.pause, PauseMax*c.election)
+		return Resume
+	}
+	return Nothing
+}
+
+// Until returns how long to hold, after Hold and Ask.
+func (c *Candidate) Until() clock.Instant { return c.until }
+
+// leave is for a group that this node leads, or should not lead.
+func (c *Candidate) leave(now clock.Instant, leader statemachine.NodeID) Step {
+	before := c.phase
+	if leader == c.self && before == asked {
+		c.notBefore, c.pause = now.Add(Pause*c.election), Pause*c.election
+	}
+	c.streak = 0
+	if before == counting || leader == 0 && now < c.until {
+		return Nothing
+	}
+	c.phase = counting
+	return Resume
+}
+
+// roll ends a window that is over.
+func (c *Candidate) roll(now clock.Instant) {
+	if !c.counted || now < c.begin.Add(Window*c.election) {
+		return
+	}
+	if c.all >= Least && float64(c.mine) >= Share*float64(c.all) {
+		c.streak++
+	} else {
+		c.streak = 0
+	}
+	c.mine, c.all, c.counted = 0, 0, false
+}
+
+func (c *Candidate) quietAt() clock.Instant { return c.quiet.Add(c.election / 50) }
+
+// Next returns when Look is wanted again, if no entry comes before; false: not
+// before the next one.
+func (c *Candidate) Next(now clock.Instant) (clock.Instant, bool) {
+	switch quiet := c.quietAt(); {
+	case c.phase == counting:
+		return 0, false
+	case c.phase == holding && quiet > now:
+		return min(quiet, c.until), true
+	}
+	return c.until, true
+}
