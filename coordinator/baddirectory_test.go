@@ -1,6 +1,7 @@
 package coordinator_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -212,7 +213,7 @@ func machine(name string, is error, change func(t *testing.T, of [2][]statemachi
 			var kept [2][]statemachine.Record
 			for i, image := range of {
 				require.NoError(t, image.Each(func(key, value []byte) error {
-					kept[i] = append(kept[i], statemachine.Record{Key: key, Value: value})
+					kept[i] = append(kept[i], statemachine.Record{Key: bytes.Clone(key), Value: bytes.Clone(value)})
 					return nil
 				}))
 			}

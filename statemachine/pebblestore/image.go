@@ -89,7 +89,7 @@ func (i *Image) Commit(records []statemachine.Record) error {
 
 // Each calls fn with every record in key order, as they were when Each was
 // called, until fn returns an error, which Each returns as it is. key and value
-// belong to fn. fn may use the image, but a Commit of fn is not seen, and must
+// must not be changed, and are valid until fn returns. fn may use the image, but a Commit of fn is not seen, and must
 // not close the store. Each does not hold a lock meanwhile.
 //
 // Errors: fn's, ErrRemoved, ErrClosed, or the engine's read error.
@@ -117,10 +117,7 @@ func (i *Image) Each(fn func(key, value []byte) error) error {
 		if err := i.store.gate.check(nil); err != nil {
 			return err
 		}
-		record := make([]byte, len(key)+len(value))
-		n := copy(record, key)
-		copy(record[n:], value)
-		return fn(record[:n:n], record[n:])
+		return fn(key, value)
 	})
 }
 
