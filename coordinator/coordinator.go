@@ -152,7 +152,7 @@ func (c *Coordinator) start(ctx context.Context) (err error) {
 func (c *Coordinator) nodeConfig(network transport.Network) raftnode.Config {
 	id := c.identity
 	return raftnode.Config{
-		Node: id.Node, Members: id.Certificate.Members, Groups: c.cfg.Groups,
+		Node: id.Node, Incarnation: id.Incarnation, Members: id.Certificate.Members, Groups: c.cfg.Groups,
 		Dir:        filepath.Join(id.Dir, identity.RaftDir),
 		Deployment: id.Certificate.Deployment(),
 		HostID:     func(n statemachine.NodeID) string { return identity.HostID(c.cfg.Cluster, n) },

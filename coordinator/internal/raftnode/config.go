@@ -22,6 +22,9 @@ import (
 type Config struct {
 	// Node is this node; it is one of Members.
 	Node statemachine.NodeID
+	// Incarnation is which start of the node this is. The Sinks are told what it
+	// has, and nothing of what earlier ones left.
+	Incarnation statemachine.Incarnation
 	// Members are all nodes. Each has a replica of every group, whose
 	// replica id is its node id.
 	Members []statemachine.NodeID
@@ -96,6 +99,9 @@ func (c Config) validate() error {
 	}
 	if c.Dir == "" {
 		wrong("Dir is empty")
+	}
+	if c.Incarnation == 0 {
+		wrong("Incarnation is 0; starts are counted from 1")
 	}
 	if c.Deployment == 0 {
 		wrong("Deployment is 0, which the engine takes for none")

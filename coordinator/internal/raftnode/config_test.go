@@ -16,7 +16,7 @@ import (
 // sound returns a configuration that validate accepts.
 func sound() Config {
 	return Config{
-		Node: 1, Members: []statemachine.NodeID{1, 2, 3}, Groups: 8, Dir: "d", Deployment: 1,
+		Node: 1, Incarnation: 1, Members: []statemachine.NodeID{1, 2, 3}, Groups: 8, Dir: "d", Deployment: 1,
 		HostID:   hostID,
 		Resolve:  func(statemachine.NodeID) (string, error) { return "", nil },
 		Address:  "127.0.0.1:7400",
@@ -41,6 +41,7 @@ func TestValidate(t *testing.T) {
 		{"MembersMustNotBeTooMany", func(c *Config) { c.Members = []statemachine.NodeID{1, 2, 3, 4, 5, 6, 7, 8} }, "Members has 8 nodes; it must have 1 to 7"},
 		{"MembersMustBeDistinct", func(c *Config) { c.Members = []statemachine.NodeID{1, 1} }, "twice"},
 		{"NoMemberIsZero", func(c *Config) { c.Members = []statemachine.NodeID{0, 1} }, "node 0"},
+		{"StartsAreCountedFromOne", func(c *Config) { c.Incarnation = 0 }, "Incarnation is 0"},
 		{"GroupsMustBePositive", func(c *Config) { c.Groups = 0 }, "Groups is 0; it must be 1 to 4096"},
 		{"GroupsAreBounded", func(c *Config) { c.Groups = 4097 }, "Groups is 4097"},
 		{"DirMustBeGiven", func(c *Config) { c.Dir = "" }, "Dir is empty"},

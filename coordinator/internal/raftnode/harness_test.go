@@ -151,12 +151,13 @@ func hostID(id statemachine.NodeID) string {
 func (p *peer) config() Config {
 	c := p.cluster
 	cfg := Config{
-		Node:       p.id,
-		Members:    c.members,
-		Groups:     c.groups,
-		Dir:        filepath.Join(p.dir(), "raft"),
-		Deployment: deployment,
-		HostID:     hostID,
+		Node:        p.id,
+		Incarnation: p.incarnation,
+		Members:     c.members,
+		Groups:      c.groups,
+		Dir:         filepath.Join(p.dir(), "raft"),
+		Deployment:  deployment,
+		HostID:      hostID,
 		Resolve: func(id statemachine.NodeID) (string, error) {
 			return c.address(id), nil
 		},

@@ -21,14 +21,16 @@ import (
 // replica is one group on this node: the machine, its image in the store, and
 // what the office needs. The engine drives it as its state machine on disk.
 type replica struct {
-	group   statemachine.GroupID
-	node    statemachine.NodeID
-	genesis statemachine.Genesis
-	clock   clock.Clock
-	log     *slog.Logger
-	store   *pebblestore.Store
-	image   *pebblestore.Image
-	voice   voice
+	group statemachine.GroupID
+	node  statemachine.NodeID
+	// incarnation is that of this process.
+	incarnation statemachine.Incarnation
+	genesis     statemachine.Genesis
+	clock       clock.Clock
+	log         *slog.Logger
+	store       *pebblestore.Store
+	image       *pebblestore.Image
+	voice       voice
 
 	counters counters
 
@@ -65,17 +67,18 @@ func openReplica(cfg Config, group statemachine.GroupID, retry time.Duration) (*
 		return nil, fmt.Errorf("raftnode: image of group %d: %w", group, err)
 	}
 	r := &replica{
-		group:    group,
-		node:     cfg.Node,
-		genesis:  cfg.Genesis(group),
-		clock:    cfg.Clock,
-		log:      cfg.Logger,
-		store:    cfg.Store,
-		image:    image,
-		voice:    voice{sink: cfg.Sink(group)},
-		cleared:  make(chan struct{}),
-		news:     make(chan struct{}, 1),
-		proposer: expiry.New(retry),
+		group:       group,
+		node:        cfg.Node,
+		incarnation: cfg.Incarnation,
+		genesis:     cfg.Genesis(group),
+		clock:       cfg.Clock,
+		log:         cfg.Logger,
+		store:       cfg.Store,
+		image:       image,
+		voice:       voice{sink: cfg.Sink(group)},
+		cleared:     make(chan struct{}),
+		news:        make(chan struct{}, 1),
+		proposer:    expiry.New(retry),
 	}
 	machine, err := r.load()
 	if err != nil {
@@ -131,8 +134,10 @@ func (r *replica) enthrone(machine *statemachine.Machine) {
 func (r *replica) installed() {
 	r.mu.RLock()
 	presence, _ := r.machine.Presence(r.node)
-	leases, waits := r.machine.Owned(r.node, presence.Incarnation)
-	state := State{Index: r.machine.Meta().Applied, Presence: presence, Leases: leases, Waits: waits}
+	state := State{Index: r.machine.Meta().Applied, Presence: presence}
+	if presence.Incarnation == r.incarnation {
+		state.Leases, state.Waits = r.machine.Owned(r.node, r.incarnation)
+	}
 	r.mu.RUnlock()
 	r.voice.say(func(s Sink) { s.Installed(state) })
 }

@@ -32,7 +32,7 @@ func alone(t *testing.T) (*replica, *recorder) {
 
 func aloneConfig(store *pebblestore.Store, sink Sink) Config {
 	return Config{
-		Node: 1, Store: store, Clock: clock.System{},
+		Node: 1, Incarnation: 1, Store: store, Clock: clock.System{},
 		Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Sink:   func(statemachine.GroupID) Sink { return sink },
 		Genesis: func(group statemachine.GroupID) statemachine.Genesis {

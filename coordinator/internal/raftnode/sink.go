@@ -23,12 +23,14 @@ type Sink interface {
 	Leader(leader LeaderInfo)
 }
 
-// State is what a group knows of this node and its present incarnation.
+// State is what a group knows of this node.
 type State struct {
 	Index    statemachine.Index
 	Presence statemachine.Presence
-	Leases   []statemachine.Lease
-	Waits    []statemachine.Wait
+	// Leases and Waits are those of this incarnation. What earlier ones left can
+	// be a million, and is the leader's to sweep.
+	Leases []statemachine.Lease
+	Waits  []statemachine.Wait
 }
 
 // LeaderInfo is a replica's knowledge of the leader, which may be out of date.
