@@ -89,8 +89,9 @@ func (i *Image) Commit(records []statemachine.Record) error {
 
 // Each calls fn with every record in key order, as they were when Each was
 // called, until fn returns an error, which Each returns as it is. key and value
-// must not be changed, and are valid until fn returns. fn may use the image, but a Commit of fn is not seen, and must
-// not close the store. Each does not hold a lock meanwhile.
+// must not be changed, and are valid until fn returns. fn may use the image, but
+// a Commit of fn is not seen, and must not close the store. Each does not hold a
+// lock meanwhile.
 //
 // Errors: fn's, ErrRemoved, ErrClosed, or the engine's read error.
 func (i *Image) Each(fn func(key, value []byte) error) error {
