@@ -65,7 +65,7 @@ type loader struct {
 	owners    map[ownerID]*owner
 	counts    map[ownerID]int // of requests
 	requests  []*request      // in their buckets, which do not know them yet
-	claims    int             // of requests
+	leased    int             // claims of leases: at least so many keys there are
 }
 
 type ownerID struct {
@@ -137,7 +137,9 @@ func (l *loader) takeRequest(asked *Lease, ph phase, stored recordKind) error {
 		r.claims()[i] = stand{request: r, name: c.Key, mode: c.Mode}
 	}
 	l.counts[id]++
-	l.claims += len(asked.Claims)
+	if ph == held {
+		l.leased += len(asked.Claims)
+	}
 	l.requests = append(l.requests, r)
 	return nil
 }
@@ -154,7 +156,7 @@ func (l *loader) link() error {
 		return err
 	}
 	slices.SortFunc(l.requests, byPlace)
-	l.m.keys.reserve(l.claims)
+	l.m.keys.reserve(l.leased)
 	for _, r := range l.requests {
 		o := r.bucket.owner
 		if _, twice := o.requests.get(r.seq); twice {

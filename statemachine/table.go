@@ -17,8 +17,9 @@ func (t *table[K, V]) get(k K) (V, bool) {
 	return v, ok
 }
 
-// reserve makes room for n entries in an empty table.
-func (t *table[K, V]) reserve(n int) { t.entries = make(map[K]V, n) }
+// reserve makes room for n entries in an empty table. If they do not come, the
+// room goes with the first removal.
+func (t *table[K, V]) reserve(n int) { t.entries, t.peak = make(map[K]V, n), n }
 
 func (t *table[K, V]) put(k K, v V) {
 	if t.entries == nil {
