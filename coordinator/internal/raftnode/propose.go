@@ -50,21 +50,21 @@ func (n *Node) Propose(group statemachine.GroupID, data []byte, timeout time.Dur
 	}()
 }
 
-// outcomeGrace is how long after its timeout the engine may take to say so.
-// Its timeouts are counted in ticks by the loop that syncs the log, so a disk
+// outcomeGrace is how long after its timeout the engine may take to say so: up to
+// three ticks, which are counted by the loop that syncs the log, so that a disk
 // that hangs stops them.
-const outcomeGrace = time.Second
+func (c Config) outcomeGrace() time.Duration { return max(time.Second, 4*c.tick()) }
 
 // outcome waits for what became of a proposal.
 func (n *Node) outcome(request *dragonboat.RequestState, timeout time.Duration) error {
-	timer := time.NewTimer(timeout + outcomeGrace)
+	timer := time.NewTimer(timeout + n.cfg.outcomeGrace())
 	defer timer.Stop()
 	select {
 	case result := <-request.ResultC():
 		request.Release()
 		return proposalError(result)
 	case <-timer.C:
-		return fmt.Errorf("%w: the engine gave no answer for %v", ErrUnknownOutcome, timeout+outcomeGrace)
+		return fmt.Errorf("%w: the engine gave no answer for %v", ErrUnknownOutcome, timeout+n.cfg.outcomeGrace())
 	case <-n.stopped:
 	}
 	// The engine answers what is open when it stops; prefer that answer.

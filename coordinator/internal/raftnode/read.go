@@ -81,14 +81,14 @@ func (n *Node) barrier(ctx context.Context, group statemachine.GroupID, timeout 
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotReady, err)
 	}
-	timer := time.NewTimer(timeout + outcomeGrace)
+	timer := time.NewTimer(timeout + n.cfg.outcomeGrace())
 	defer timer.Stop()
 	select {
 	case result := <-request.ResultC():
 		request.Release()
 		return barrierError(result)
 	case <-timer.C:
-		return fmt.Errorf("%w: the engine gave no answer for %v", ErrNotReady, timeout+outcomeGrace)
+		return fmt.Errorf("%w: the engine gave no answer for %v", ErrNotReady, timeout+n.cfg.outcomeGrace())
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	case <-n.closing:

@@ -111,3 +111,16 @@ func TestLogsOfDifferentGroupsAreCutAtDifferentTimes(t *testing.T) {
 	require.Len(t, seen, 8)
 	require.EqualValues(t, 1, Config{Node: 1, SnapshotEntries: 1}.snapshotEntries(1))
 }
+
+// The engine says that a proposal has timed out up to three ticks late, and is to be
+// heard first.
+func TestTheEngineMaySayThatTimeIsUp(t *testing.T) {
+	for election, grace := range map[time.Duration]time.Duration{
+		100 * time.Millisecond: time.Second,
+		time.Second:            time.Second,
+		10 * time.Second:       4 * time.Second,
+		time.Minute:            24 * time.Second,
+	} {
+		require.Equal(t, grace, Config{Election: election}.outcomeGrace(), "%v", election)
+	}
+}
