@@ -70,6 +70,7 @@ func (c *Coordinator) ask(g *group, own *ownership, ask hub.Ask) *call {
 func (cl *call) answer(h *hold, f *failure) {
 	if !cl.answered {
 		cl.answered = true
+		cl.group.answers++
 		cl.out <- answer{h, f}
 	}
 }

@@ -77,6 +77,8 @@ type group struct {
 	calls map[hub.Ref]*call
 	holds map[hub.Ref]*hold
 	marks map[hub.Ref]chan struct{}
+	// answers is how many callers were told something since the last wake.
+	answers int
 }
 
 // neverHeard is group.heard before the first batch was seen applied: no
@@ -113,20 +115,31 @@ func (g *group) run() {
 		case <-g.stop:
 			return
 		case <-g.mail.wake:
-			// One entry can wake many callers here, and each asks for its next
-			// thing. Those that are ready to run go first, so that they have
-			// asked when the batch is made. Nobody waits where nobody is ready.
-			runtime.Gosched()
 			g.turn.Begin()
-			inputs = g.mail.take(inputs)
-			for i, in := range inputs {
-				g.step(in)
-				inputs[i] = nil
+			g.answers = 0
+			inputs = g.drain(inputs)
+			if g.answers > 1 {
+				// One entry has answered several callers here, and most will ask for
+				// their next thing at once. They go first, so that it goes out in one
+				// batch. What is not theirs to wait for, windows above all, has been
+				// seen to by now.
+				runtime.Gosched()
+				inputs = g.drain(inputs)
 			}
 		case <-timer.C:
 			g.turn.Begin()
 		}
 	}
+}
+
+// drain handles all inputs that there are. It takes them into spare.
+func (g *group) drain(spare []input) []input {
+	inputs := g.mail.take(spare)
+	for i, in := range inputs {
+		g.step(in)
+		inputs[i] = nil
+	}
+	return inputs
 }
 
 func (g *group) schedule(timer *time.Timer) {
@@ -245,10 +258,12 @@ func (g *group) lost(e hub.Lost) {
 func (g *group) over(ref hub.Ref) {
 	if c := g.calls[ref]; c != nil {
 		delete(g.calls, ref)
+		g.answers++
 		c.owner.closed()
 	}
 	if h := g.holds[ref]; h != nil {
 		delete(g.holds, ref)
+		g.answers++
 		h.owner.closed()
 	}
 }

@@ -43,3 +43,17 @@ func TestAReleaseMeetsTheEndOfAForgottenHandle(t *testing.T) {
 	require.EqualValues(t, rounds, status.Holds.Count(), "each has ended once")
 	require.NoError(t, c.Close())
 }
+
+// A caller who leaves a request that others wait for too may meet the answer.
+func TestWhoLeavesWhenTheAnswerComesIsNotToldThatThereIsNone(t *testing.T) {
+	c, err := Open(context.Background(), Config{Dir: t.TempDir(), Groups: 1, TTL: time.Hour})
+	require.NoError(t, err)
+	h, err := c.acquire(context.Background(), "Acquire", []string{"key"}, false, nil)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	err = h.own.leftBy(ctx)
+	require.ErrorIs(t, err, context.Canceled)
+	require.NotErrorIs(t, err, ErrUnavailable)
+	require.NoError(t, c.Close())
+}

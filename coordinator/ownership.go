@@ -109,9 +109,12 @@ func (o *ownership) opened(cl *call) {
 // leftBy says what a caller was waiting for whose context has ended.
 func (o *ownership) leftBy(ctx context.Context) error {
 	o.mu.Lock()
-	cl := o.asking
+	cl, handed := o.asking, o.handed
 	o.mu.Unlock()
-	if cl == nil {
+	switch {
+	case handed:
+		return endOf(ctx) // the answer came at the same moment
+	case cl == nil:
 		return o.c.unavailable(endOf(ctx))
 	}
 	return cl.endOf(ctx)
