@@ -53,20 +53,22 @@ func (c *changes) drop(r *request) {
 func (m *Machine) TakeChanges() []Record {
 	c := &m.changes
 	records := make([]Record, 0, 1+len(c.presences)+len(c.requests))
+	rw := newRecordWriter(c.bytes())
+	defer rw.close()
 	if c.meta {
 		c.meta = false
-		records = append(records, m.metaRecord())
+		records = append(records, rw.meta(metaValue{m.meta, m.group}))
 	}
 	for i, p := range c.presences {
 		p.changed = false
 		c.presences[i] = nil
-		records = append(records, presenceRecord(p.presence))
+		records = append(records, rw.presence(p.presence))
 	}
 	c.presences = c.presences[:0]
 	for i, r := range c.requests {
 		r.change = 0
 		c.requests[i] = nil
-		records = r.appendChange(records)
+		records = r.appendChange(records, rw)
 	}
 	c.requests = c.requests[:0]
 	if cap(c.requests) > tableShrinkMin {
@@ -82,15 +84,27 @@ func (m *Machine) TakeChanges() []Record {
 	return slices.CompactFunc(records, func(a, b Record) bool { return bytes.Equal(a.Key, b.Key) })
 }
 
+// bytes returns about how many bytes the records of the changes take.
+func (c *changes) bytes() int {
+	const key, value = 26, 80
+	bytes := (1 + len(c.presences) + len(c.requests)) * key
+	for _, r := range c.requests {
+		if r.phase != over {
+			bytes += value
+		}
+	}
+	return bytes + (1+len(c.presences))*value
+}
+
 // appendChange appends what turns the image's record of r into its state.
-func (r *request) appendChange(records []Record) []Record {
+func (r *request) appendChange(records []Record, rw *recordWriter) []Record {
 	kind := r.kind()
 	if r.stored != 0 && r.stored != kind {
-		records = append(records, Record{Key: requestKey(r.stored, r.id())})
+		records = append(records, rw.none(r.stored, r.id()))
 	}
 	r.stored = kind
 	if kind != 0 {
-		records = append(records, r.record())
+		records = append(records, rw.request(r))
 	}
 	return records
 }
@@ -104,12 +118,4 @@ func (r *request) kind() recordKind {
 		return recordLease
 	}
 	return 0
-}
-
-// record returns the record of a request that is not over.
-func (r *request) record() Record {
-	if r.phase == held {
-		return leaseRecord(r.lease())
-	}
-	return waitRecord(r.wait())
 }

@@ -64,21 +64,21 @@ const recordFormat = 1
 //
 // A claim is written as in a batch.
 
-func (m *Machine) metaRecord() Record {
-	return newRecord([]byte{byte(recordMeta)}, func(w *writer) {
-		w.uint(uint64(m.meta.Version))
-		w.uint(uint64(m.group))
-		w.uint(uint64(m.meta.Applied))
-		w.uint(m.meta.Epoch)
-		w.uint(m.meta.Counter)
-		w.uint(m.meta.Place)
-	})
-}
-
 // metaValue is the meta with the group that it belongs to.
 type metaValue struct {
 	Meta
 	group GroupID
+}
+
+func (rw *recordWriter) meta(m metaValue) Record {
+	w := rw.begin(recordMeta, LeaseID{})
+	w.uint(uint64(m.Version))
+	w.uint(uint64(m.group))
+	w.uint(uint64(m.Applied))
+	w.uint(m.Epoch)
+	w.uint(m.Counter)
+	w.uint(m.Place)
+	return rw.end()
 }
 
 func (r *reader) meta() metaValue {
@@ -98,16 +98,15 @@ func (r *reader) meta() metaValue {
 	}
 }
 
-func presenceRecord(p Presence) Record {
-	key := binary.BigEndian.AppendUint64([]byte{byte(recordPresence)}, uint64(p.Node))
-	return newRecord(key, func(w *writer) {
-		w.bin("directory", string(p.Directory[:]), len(p.Directory))
-		w.uint(uint64(p.Incarnation))
-		w.uint(uint64(p.Last))
-		w.uint(uint64(p.Speaks))
-		w.bool(p.Left)
-		w.int(p.Wall)
-	})
+func (rw *recordWriter) presence(p Presence) Record {
+	w := rw.begin(recordPresence, LeaseID{Node: p.Node})
+	w.bin("directory", string(p.Directory[:]), len(p.Directory))
+	w.uint(uint64(p.Incarnation))
+	w.uint(uint64(p.Last))
+	w.uint(uint64(p.Speaks))
+	w.bool(p.Left)
+	w.int(p.Wall)
+	return rw.end()
 }
 
 func (r *reader) presence(node NodeID) Presence {
@@ -122,12 +121,12 @@ func (r *reader) presence(node NodeID) Presence {
 	}
 }
 
-func leaseRecord(l Lease) Record {
-	return newRecord(requestKey(recordLease, l.ID), func(w *writer) {
-		w.uint(uint64(l.Token))
-		w.uint(uint64(l.Last))
-		w.request(l.wait())
-	})
+func (rw *recordWriter) lease(l Lease) Record {
+	w := rw.begin(recordLease, l.ID)
+	w.uint(uint64(l.Token))
+	w.uint(uint64(l.Last))
+	w.request(l.wait())
+	return rw.end()
 }
 
 func (r *reader) lease(id LeaseID) Lease {
@@ -145,8 +144,24 @@ func (l Lease) wait() Wait {
 	}
 }
 
-func waitRecord(w Wait) Record {
-	return newRecord(requestKey(recordWait, w.ID), func(enc *writer) { enc.request(w) })
+func (rw *recordWriter) wait(w Wait) Record {
+	rw.begin(recordWait, w.ID).request(w)
+	return rw.end()
+}
+
+// none returns the record that deletes the one of a lease or wait.
+func (rw *recordWriter) none(kind recordKind, id LeaseID) Record {
+	rw.begin(kind, id)
+	return Record{Key: rw.end().Key}
+}
+
+// request returns the record of a request that is not over.
+func (rw *recordWriter) request(r *request) Record {
+	rw.claims = r.appendClaims(rw.claims[:0])
+	if r.phase == held {
+		return rw.lease(r.leaseOn(rw.claims))
+	}
+	return rw.wait(r.leaseOn(rw.claims).wait())
 }
 
 func (w *writer) request(r Wait) {
@@ -228,24 +243,49 @@ func (d *recordDecoder) decode(key, value []byte) (rec record, err error) {
 	return rec, nil
 }
 
-// newRecord makes a record whose value write writes after the format. What the
-// machine has is within the bounds, so writing can't fail.
-func newRecord(key []byte, write func(*writer)) Record {
-	w := newWriter([]byte{recordFormat})
-	write(w)
-	value, err := w.finish()
-	if err != nil {
-		broken("record %x: %w", key, err)
-	}
-	return Record{Key: key, Value: value}
+// recordWriter writes records one behind the other, so that many of them cost no
+// more allocations than one. What the machine has is within the bounds, so
+// writing can't fail.
+type recordWriter struct {
+	w           *writer
+	start, body int     // of the record being written, in the buffer
+	claims      []Claim // of one request after the other
 }
 
-func requestKey(kind recordKind, id LeaseID) []byte {
-	key := make([]byte, 0, 25)
-	key = append(key, byte(kind))
-	key = binary.BigEndian.AppendUint64(key, uint64(id.Node))
-	key = binary.BigEndian.AppendUint64(key, uint64(id.Incarnation))
-	return binary.BigEndian.AppendUint64(key, uint64(id.Seq))
+// newRecordWriter returns a writer with room for records of so many bytes; more
+// make it grow.
+func newRecordWriter(bytes int) *recordWriter {
+	return &recordWriter{w: newWriter(make([]byte, 0, bytes))}
+}
+
+// close gives back what the writer has borrowed. The records stay.
+func (rw *recordWriter) close() { _, _ = rw.w.finish() }
+
+// begin writes a key, with what of id belongs to the kind, and the format. It
+// returns what writes the rest.
+func (rw *recordWriter) begin(kind recordKind, id LeaseID) *writer {
+	w := rw.w
+	buf := append(w.buf, byte(kind))
+	if kind != recordMeta {
+		buf = binary.BigEndian.AppendUint64(buf, uint64(id.Node))
+	}
+	if kind == recordLease || kind == recordWait {
+		buf = binary.BigEndian.AppendUint64(buf, uint64(id.Incarnation))
+		buf = binary.BigEndian.AppendUint64(buf, uint64(id.Seq))
+	}
+	rw.start, rw.body = len(w.buf), len(buf)
+	w.buf = append(buf, recordFormat)
+	return w
+}
+
+// end returns the record.
+func (rw *recordWriter) end() Record {
+	buf := rw.w.buf
+	r := Record{Key: buf[rw.start:rw.body:rw.body], Value: buf[rw.body:len(buf):len(buf)]}
+	if rw.w.err != nil {
+		broken("record %x: %w", r.Key, rw.w.err)
+	}
+	return r
 }
 
 // splitKey reads a record's key: kind and up to three numbers.

@@ -54,7 +54,7 @@ func FuzzDecodeRecord(f *testing.F) {
 		var again Record
 		switch rec.kind {
 		case recordMeta:
-			again = (&Machine{meta: rec.meta.Meta, group: rec.meta.group}).metaRecord()
+			again = metaRecord(rec.meta)
 		case recordPresence:
 			again = presenceRecord(rec.presence)
 		case recordLease:

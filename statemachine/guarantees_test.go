@@ -332,9 +332,9 @@ func TestG9Once(t *testing.T) {
 // withoutIndex returns the image of the machine as if it had applied nothing.
 func withoutIndex(m *Machine) map[string]string {
 	image := imageOf(m)
-	meta := *m
-	meta.meta.Applied = 0
-	rec := meta.metaRecord()
+	meta := m.Meta()
+	meta.Applied = 0
+	rec := metaRecord(metaValue{meta, m.group})
 	image[string(rec.Key)] = string(rec.Value)
 	return image
 }

@@ -50,7 +50,7 @@ func Load(g Genesis, records iter.Seq2[[]byte, []byte]) (*Machine, error) {
 	if err := l.link(); err != nil {
 		return nil, err
 	}
-	if err := l.m.Check(); err != nil {
+	if err := l.m.check(true); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, err)
 	}
 	return l.m, nil

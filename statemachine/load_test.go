@@ -91,7 +91,6 @@ func TestLoadRefuses(t *testing.T) {
 	// Place 5 and token 3 must be given for the single faults to show.
 	meta := metaValue{Meta: sample.Meta(), group: 7}
 	meta.Counter, meta.Place = 10, 10
-	metaOf := func(v metaValue) Record { return (&Machine{meta: v.Meta, group: v.group}).metaRecord() }
 
 	for name, c := range map[string]struct {
 		add  Record
@@ -103,7 +102,7 @@ func TestLoadRefuses(t *testing.T) {
 		"AnEmptyValue":                    {Record{Key: requestKey(recordWait, id)}, "record format"},
 		"AnotherFormat":                   {Record{Key: requestKey(recordWait, id), Value: []byte{0}}, "record format 0, expected 1"},
 		"AValueWithBytesTooMany":          {Record{Key: presenceRecord(Presence{Node: 9}).Key, Value: append(presenceRecord(Presence{Node: 9}).Value, 0)}, "1 bytes too many"},
-		"ASecondMeta":                     {metaOf(meta), "a second meta"},
+		"ASecondMeta":                     {metaRecord(meta), "a second meta"},
 		"ASecondPresence":                 {presenceRecord(Presence{Node: 1}), "a second presence of node 1"},
 		"APresenceOfNoNode":               {presenceRecord(Presence{}), "invariant 6"},
 		"TwoLeasesOfOneKey":               {with(func(l *Lease) { l.Claims = claims("a") }), "has the leases 1.1.1 and 1.1.77"},
@@ -125,11 +124,11 @@ func TestLoadRefuses(t *testing.T) {
 		"UnsortedClaims":                  {with(func(l *Lease) { l.Claims = claims("y", "x") }), "invariant 10"},
 		"AWaitOfASeqThatIsZero":           {with(func(l *Lease) { l.ID.Seq = 0 }), "invariant 10"},
 		"ARecordThatIsCutShort":           {Record{Key: with(func(*Lease) {}).Key, Value: with(func(*Lease) {}).Value[:9]}, "record 03"},
-		"AMetaInAnImageThatHasOneAlready": {metaOf(meta), "a second meta"},
+		"AMetaInAnImageThatHasOneAlready": {metaRecord(meta), "a second meta"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			records := append(recordsOf(sample), c.add)
-			records[0] = metaOf(meta)
+			records[0] = metaRecord(meta)
 			_, err := Load(genesis, sequence(records))
 			require.ErrorIs(t, err, ErrMalformed)
 			require.NotErrorIs(t, err, ErrNewer)
@@ -138,7 +137,7 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	t.Run("OnlyForWhatIsWrong", func(t *testing.T) {
 		records := append(recordsOf(sample), with(func(*Lease) {}))
-		records[0] = metaOf(meta)
+		records[0] = metaRecord(meta)
 		_, err := Load(genesis, sequence(records))
 		require.NoError(t, err)
 	})
@@ -156,7 +155,7 @@ func TestLoadRefuses(t *testing.T) {
 		newer := meta
 		newer.Version = Binary + 1
 		records := append([]Record{{Key: []byte{9}, Value: []byte{7}}}, recordsOf(sample)[1:]...)
-		_, err := Load(genesis, sequence(append(records, metaOf(newer))))
+		_, err := Load(genesis, sequence(append(records, metaRecord(newer))))
 		require.ErrorIs(t, err, ErrNewer)
 		require.ErrorContains(t, err, "machine version 2, this binary knows 1")
 	})

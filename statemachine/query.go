@@ -187,22 +187,26 @@ func (m *Machine) Stats() Stats {
 // O(requests × log requests).
 func (m *Machine) Records() iter.Seq2[[]byte, []byte] {
 	return func(yield func(key, value []byte) bool) {
-		meta := m.metaRecord()
-		if !yield(meta.Key, meta.Value) {
+		// A writer of its own for each: the records of a whole machine are not
+		// wanted in one piece.
+		say := func(write func(*recordWriter) Record) bool {
+			rw := newRecordWriter(128)
+			defer rw.close()
+			r := write(rw)
+			return yield(r.Key, r.Value)
+		}
+		if !say(func(rw *recordWriter) Record { return rw.meta(metaValue{m.meta, m.group}) }) {
 			return
 		}
 		for _, p := range m.members {
-			if rec := presenceRecord(p.presence); !yield(rec.Key, rec.Value) {
+			if !say(func(rw *recordWriter) Record { return rw.presence(p.presence) }) {
 				return
 			}
 		}
 		for _, ph := range []phase{held, waiting} { // in the order of the kinds
 			for _, o := range m.owners() {
 				for _, r := range o.bySeq() {
-					if r.phase != ph {
-						continue
-					}
-					if rec := r.record(); !yield(rec.Key, rec.Value) {
+					if r.phase == ph && !say(func(rw *recordWriter) Record { return rw.request(r) }) {
 						return
 					}
 				}

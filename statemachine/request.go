@@ -2,6 +2,7 @@ package statemachine
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/palisade-go/palisade/token"
@@ -91,32 +92,30 @@ func (r *request) id() LeaseID {
 
 func (r *request) ttl() time.Duration { return r.bucket.ttl }
 
-func (r *request) copyClaims() []Claim {
+// appendClaims appends a copy of the claims.
+func (r *request) appendClaims(to []Claim) []Claim {
 	stands := r.claims()
-	claims := make([]Claim, len(stands))
+	to = slices.Grow(to, len(stands))
 	for i := range stands {
-		claims[i] = Claim{Key: stands[i].name, Mode: stands[i].mode}
+		to = append(to, Claim{Key: stands[i].name, Mode: stands[i].mode})
 	}
-	return claims
+	return to
 }
 
 // lease returns the copy of a held request that others may see.
-func (r *request) lease() Lease {
+func (r *request) lease() Lease { return r.leaseOn(r.appendClaims(nil)) }
+
+// leaseOn is lease with these claims. Of a waiting request it has no token.
+func (r *request) leaseOn(claims []Claim) Lease {
 	t := r.told()
 	return Lease{
-		ID: r.id(), Claims: r.copyClaims(), Token: r.token, TTL: r.ttl(), Limit: t.limit, Last: r.last,
+		ID: r.id(), Claims: claims, Token: r.token, TTL: r.ttl(), Limit: t.limit, Last: r.last,
 		Place: r.place, Since: r.since, RequestID: t.requestID, Metadata: t.metadata,
 	}
 }
 
 // wait returns the copy of a waiting request that others may see.
-func (r *request) wait() Wait {
-	t := r.told()
-	return Wait{
-		ID: r.id(), Claims: r.copyClaims(), TTL: r.ttl(), Limit: t.limit,
-		Place: r.place, Since: r.since, RequestID: t.requestID, Metadata: t.metadata,
-	}
-}
+func (r *request) wait() Wait { return r.lease().wait() }
 
 // holder returns what is shown of the holder of a key to those that want it.
 func (s *stand) holder() Holder {
