@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// heldBytes is what a single node takes for a lease that it holds: some 280
+// heldBytes is what a single node takes for a lease that it holds: some 220
 // bytes as a replica and 120 in its hub, and the rest for the lease itself.
-const heldBytes = 720
+const heldBytes = 660
 
 // The layout of what a holder has is part of the design: a million leases must
 // be reasonable. What the engine keeps besides is some 2 MiB.
