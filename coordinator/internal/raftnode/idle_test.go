@@ -79,13 +79,17 @@ func TestHeartbeatsOfAllGroupsGoTogether(t *testing.T) {
 		}
 		return sum
 	}
-	began, before := time.Now(), changes()
-	const frames = 300
-	count.await(t, frames)
-	tenths := float64(time.Since(began)) / float64(long/10)
-	require.Equal(t, before, changes(), "an election came in between")
-	const pairs = nodes * (nodes - 1)
-	each := frames / tenths / pairs
+	const frames, pairs = 300, nodes * (nodes - 1)
+	var each float64
+	for tries := 1; ; tries++ {
+		began, before := time.Now(), changes()
+		count.await(t, frames)
+		each = frames / (float64(time.Since(began)) / float64(long/10)) / pairs
+		if changes() == before {
+			break
+		}
+		require.Less(t, tries, 5, "an election came in between, each time")
+	}
 	t.Logf("%.1f frames in E/10 from each node to each other one", each)
 	require.Less(t, each, 6.0, "2 would do; a heartbeat and an answer of each group would be %d", 2*groups/nodes)
 }
