@@ -32,7 +32,7 @@ type Started struct {
 	// Opened is the time from then until it had its state in memory, before it
 	// took part.
 	Opened time.Duration
-	// Leases were in its files.
+	// Leases were there at its start: in its files, or in its log.
 	Leases int
 }
 

@@ -134,7 +134,7 @@ func (f *fill) restart(ctx context.Context) error {
 		found = max(found, s.Leases)
 	}
 	if found == 0 {
-		return errors.New("no member found a lease in its files")
+		return errors.New("no member found a lease at its start")
 	}
 	f.values.setTime(StartUp, slowest)
 	f.values.setTime(StartUpOpen, opened)

@@ -48,12 +48,12 @@ func Open(ctx context.Context, s peer.Setup) (*Cluster, error) {
 	}
 	c := &Cluster{dir: s.Dir, groups: s.Groups, ports: ports}
 	for i := range c.nodes {
-		if err := c.start(ctx, i, &Opened{}); err != nil {
+		if err := c.start(ctx, i); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
 	for i := range c.nodes {
-		if err := c.waitReady(ctx, i); err != nil {
+		if err := c.waitReady(ctx, i, &Ready{}); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -61,7 +61,7 @@ func Open(ctx context.Context, s peer.Setup) (*Cluster, error) {
 }
 
 // start starts a node's process and opens the node.
-func (c *Cluster) start(ctx context.Context, i int, opened *Opened) error {
+func (c *Cluster) start(ctx context.Context, i int) error {
 	name := fmt.Sprintf("node%d", i+1)
 	dir := filepath.Join(c.dir, name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -76,11 +76,11 @@ func (c *Cluster) start(ctx context.Context, i int, opened *Opened) error {
 	for j := range c.nodes {
 		start.Peers[nodeID(j)] = c.ports.Address(j)
 	}
-	return process.Call(ctx, "Open", start, opened)
+	return process.Call(ctx, "Open", start, &member.Nothing{})
 }
 
-func (c *Cluster) waitReady(ctx context.Context, i int) error {
-	return c.nodes[i].Call(ctx, "WaitReady", member.Nothing{}, &member.Nothing{})
+func (c *Cluster) waitReady(ctx context.Context, i int, seen *Ready) error {
+	return c.nodes[i].Call(ctx, "WaitReady", member.Nothing{}, seen)
 }
 
 // nodeID is the id of the member i.
@@ -121,10 +121,10 @@ func (c *Cluster) Kill(i int) error { return c.nodes[i].Kill() }
 
 // Revive implements peer.Failing.
 func (c *Cluster) Revive(ctx context.Context, i int) error {
-	if err := c.start(ctx, i, &Opened{}); err != nil {
+	if err := c.start(ctx, i); err != nil {
 		return err
 	}
-	return c.waitReady(ctx, i)
+	return c.waitReady(ctx, i, &Ready{})
 }
 
 // Hold implements peer.Holding.

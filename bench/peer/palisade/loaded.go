@@ -48,13 +48,13 @@ func (c *Cluster) Restart(ctx context.Context) ([]peer.Started, error) {
 	began := time.Now()
 	for i := range c.nodes {
 		go func() {
-			var opened Opened
-			err := c.start(ctx, i, &opened)
+			var seen Ready
+			err := c.start(ctx, i)
 			started[i].Opened = time.Since(began)
 			if err == nil {
-				err = c.waitReady(ctx, i)
+				err = c.waitReady(ctx, i, &seen)
 			}
-			started[i].Took, started[i].Leases = time.Since(began), opened.Leases
+			started[i].Took, started[i].Leases = time.Since(began), seen.Leases
 			errs <- err
 		}()
 	}

@@ -37,14 +37,8 @@ type Start struct {
 	Groups int // 0: the library's default
 }
 
-// Opened says what an opening found.
-type Opened struct {
-	// Leases of all nodes that the directory had.
-	Leases int
-}
-
 // Open opens the node.
-func (n *Node) Open(s Start, opened *Opened) error {
+func (n *Node) Open(s Start, _ *member.Nothing) error {
 	node, err := coordinator.Open(context.Background(), coordinator.Config{
 		Dir: s.Dir, Cluster: "bench", NodeID: s.NodeID, Peers: s.Peers, Groups: s.Groups, TLS: transport.Insecure,
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
@@ -53,16 +47,34 @@ func (n *Node) Open(s Start, opened *Opened) error {
 		return err
 	}
 	n.node = node
-	opened.Leases, _ = n.standing()
 	n.Workers = crew.NewSite(func(context.Context) (crew.Locker, error) { return &locker{node: node}, nil })
 	return nil
 }
 
+// Ready is what a node saw until it was ready.
+type Ready struct {
+	// Leases of all nodes that were there at most: those that the stores had, and
+	// those that came from the log.
+	Leases int
+}
+
 // WaitReady waits until all groups answer.
-func (n *Node) WaitReady(member.Nothing, *member.Nothing) error {
+func (n *Node) WaitReady(_ member.Nothing, seen *Ready) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	return n.node.WaitReady(ctx)
+	ready := make(chan error, 1)
+	go func() { ready <- n.node.WaitReady(ctx) }()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		leases, _ := n.standing()
+		seen.Leases = max(seen.Leases, leases)
+		select {
+		case err := <-ready:
+			return err
+		case <-again.C:
+		}
+	}
 }
 
 // Leader answers which node leads the group of a key, 0 when none is known.
