@@ -25,7 +25,7 @@ func (g *group) stand() {
 
 // place gives the groups of a cluster with several nodes what they need to stand.
 func (c *Coordinator) place(g *group) {
-	if len(c.cfg.Peers) == 1 {
+	if len(c.cfg.Peers) == 1 || c.env.LeadersStay {
 		return
 	}
 	g.candidate = placement.New(c.identity.Node, c.cfg.ElectionTimeout)

@@ -30,7 +30,7 @@ func pairs(t *testing.T, c *locktest.Cluster, key string, nodes ...int) {
 
 func TestTheNodeThatAGroupServesMostLeadsIt(t *testing.T) {
 	t.Parallel()
-	c := newSteadyCluster(t, 3)
+	c := newSteadyCluster(t, 3, locktest.WithPlacement())
 	require.NoError(t, c.MoveLeader(patient(t), "key", 2))
 	lease := acquire(t, c.Node(3), c.KeyIn(c.Group("key"), "held by another"))
 	for n := 0; leaderOf(t, c, "key") != 1; n++ {
@@ -55,10 +55,20 @@ func TestTheNodeThatAGroupServesMostLeadsIt(t *testing.T) {
 
 func TestNobodyLeadsForALoadThatIsShared(t *testing.T) {
 	t.Parallel()
-	c := newSteadyCluster(t, 3)
+	c := newSteadyCluster(t, 3, locktest.WithPlacement())
 	require.NoError(t, c.MoveLeader(patient(t), "key", 2))
 	for range 12 {
 		pairs(t, c, "key", 1, 3)
+		require.Equal(t, 2, leaderOf(t, c, "key"))
+	}
+}
+
+func TestLeadersOfTheTestKitStay(t *testing.T) {
+	t.Parallel()
+	c := newSteadyCluster(t, 3)
+	require.NoError(t, c.MoveLeader(patient(t), "key", 2))
+	for range 12 {
+		pairs(t, c, "key", 1)
 		require.Equal(t, 2, leaderOf(t, c, "key"))
 	}
 }

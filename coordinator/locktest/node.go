@@ -127,6 +127,7 @@ func (n *Node) start() error {
 		Wall:            n.clock.wall,
 		Network:         network,
 		SnapshotEntries: n.cluster.opts.snapshotEntries,
+		LeadersStay:     !n.cluster.opts.placement,
 		Gauge:           n.gauge,
 		Moved:           n.cluster.news.tell,
 		Opened:          func(c inject.Controls) { r.controls = c },

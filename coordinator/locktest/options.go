@@ -30,6 +30,7 @@ type options struct {
 	seed            int64
 	configure       []func(node int, cfg *coordinator.Config)
 	snapshotEntries uint64
+	placement       bool
 	logger          *slog.Logger
 }
 
@@ -56,6 +57,10 @@ func WithConfig(change func(node int, cfg *coordinator.Config)) Option {
 // a node that was away for longer catches up from one. Default: the engine's
 // setting, which a test hardly reaches.
 func WithSnapshotEntries(n uint64) Option { return func(o *options) { o.snapshotEntries = n } }
+
+// WithPlacement lets the node that a group serves most come to lead it, as nodes of
+// production do. Default: a leader changes when a test moves it, or when it fails.
+func WithPlacement() Option { return func(o *options) { o.placement = true } }
 
 // WithLogger takes what the nodes log, where WithConfig sets no other. Default:
 // from the level info on it is kept, and logged when the test fails.

@@ -28,6 +28,9 @@ type Env struct {
 	// SnapshotEntries is how many entries lie between snapshots; 0: the
 	// engine's setting.
 	SnapshotEntries uint64
+	// LeadersStay keeps the node from asking for the leadership of the groups that
+	// serve it most.
+	LeadersStay bool
 	// Gauge reads how much disk space is free; nil: the operating system's.
 	Gauge diskspace.Gauge
 	// LogFS and StoreFS hold the files of the Raft log and of the machines,
