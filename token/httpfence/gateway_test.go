@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/internal/porttest"
 	"github.com/palisade-go/palisade/token"
 	"github.com/palisade-go/palisade/token/httpfence"
 )
@@ -103,10 +104,7 @@ func TestServiceGetsTheRequestWithoutWhatWouldGoAroundTheGuard(t *testing.T) {
 }
 
 func TestServiceThatIsDownLeavesTheOperationToBeTriedAgain(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := listener.Addr().String()
-	require.NoError(t, listener.Close())
+	address := porttest.Take(t, 1)[0]
 	s := gateway(t, httpfence.Config{}, "http://"+address)
 	for range 2 {
 		r := s.do(ask{token: 5, operation: "a"})
@@ -117,10 +115,8 @@ func TestServiceThatIsDownLeavesTheOperationToBeTriedAgain(t *testing.T) {
 	s.do(ask{method: "GET"}).isProblem(t, 502, "upstream-unreachable")
 	require.Equal(t, token.Token(5), s.highest("/documents/7"), "the fence stays")
 
-	listener, err = net.Listen("tcp", address)
-	if err != nil {
-		t.Skip("somebody else has taken the port: ", err)
-	}
+	listener, err := net.Listen("tcp", address)
+	require.NoError(t, err)
 	up := &httptest.Server{Listener: listener, Config: &http.Server{Handler: &counting{}, ReadHeaderTimeout: patience}}
 	up.Start()
 	defer up.Close()
