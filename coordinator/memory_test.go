@@ -5,13 +5,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/internal/usagetest"
 )
 
 // million makes the tests of memory take a million keys, which takes about a
@@ -140,15 +141,7 @@ func eachOf(t testing.TB, from, to int, do func(i int) error) {
 }
 
 // heapInUse returns the bytes of reachable objects.
-func heapInUse() uint64 {
-	// The second collection takes what the first has only found finalizers
-	// for, and what pools keep for one round.
-	runtime.GC()
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.HeapAlloc
-}
+func heapInUse() uint64 { return uint64(usagetest.Heap()) }
 
 // requireNothingLeft checks that no request is left in the coordinator, its
 // groups or the machines, and that the store is small.

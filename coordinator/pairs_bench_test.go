@@ -7,13 +7,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/internal/porttest"
+	"github.com/palisade-go/palisade/internal/usagetest"
 	"github.com/palisade-go/palisade/transport"
 )
 
@@ -59,7 +58,7 @@ func BenchmarkPairs(b *testing.B) {
 
 func benchmarkPairs(b *testing.B, nodes []*coordinator.Coordinator, workers int, key func(worker int) string) {
 	b.ReportAllocs()
-	ctx, before, entries := context.Background(), processorTime(b), entriesOf(nodes[0])
+	ctx, before, entries := context.Background(), usagetest.Processor(), entriesOf(nodes[0])
 	var done atomic.Int64
 	var all sync.WaitGroup
 	for w := range workers {
@@ -80,7 +79,7 @@ func benchmarkPairs(b *testing.B, nodes []*coordinator.Coordinator, workers int,
 	}
 	all.Wait()
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
-	b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+	b.ReportMetric(float64((usagetest.Processor()-before).Microseconds())/float64(b.N), "cpu-µs/op")
 	b.ReportMetric(float64(entriesOf(nodes[0])-entries)/float64(b.N), "entries/op")
 }
 
@@ -90,12 +89,4 @@ func entriesOf(c *coordinator.Coordinator) (sum uint64) {
 		sum += g.Applied
 	}
 	return sum
-}
-
-// processorTime is what this process has taken, which does not depend on what else
-// the machine does as much as the time of day does.
-func processorTime(b *testing.B) time.Duration {
-	var usage unix.Rusage
-	require.NoError(b, unix.Getrusage(unix.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -3,9 +3,10 @@ package statemachine
 import (
 	"fmt"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/palisade-go/palisade/internal/usagetest"
 )
 
 // Numbers of leases that benchmarks fill a machine with.
@@ -38,21 +39,12 @@ func ofEach(b *testing.B, run func(b *testing.B, leases int)) {
 // garbage included: other work on the machine changes it less than the time.
 type meter struct{ from, sum time.Duration }
 
-func (m *meter) start() { m.from = processorTime() }
-func (m *meter) stop()  { m.sum += processorTime() - m.from }
+func (m *meter) start() { m.from = usagetest.Processor() }
+func (m *meter) stop()  { m.sum += usagetest.Processor() - m.from }
 
 // report reports what an iteration took for each of its leases.
 func (m *meter) report(b *testing.B, leases int) {
 	b.ReportMetric(float64(m.sum.Nanoseconds())/float64(b.N)/float64(leases), "cpu-ns/lease")
-}
-
-// processorTime returns the processor time of this process.
-func processorTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 // BenchmarkHeap is what a replica keeps in memory: of a lease with its key, and
@@ -61,9 +53,9 @@ func BenchmarkHeap(b *testing.B) {
 	b.Run("lease", func(b *testing.B) {
 		const leases = 200_000
 		for range b.N {
-			before := heapBytes()
+			before := int(usagetest.Heap())
 			m := fill(b, leases)
-			b.ReportMetric(float64(heapBytes()-before)/leases, "B/lease")
+			b.ReportMetric(float64(int(usagetest.Heap())-before)/leases, "B/lease")
 			runtime.KeepAlive(m)
 		}
 	})
@@ -72,12 +64,12 @@ func BenchmarkHeap(b *testing.B) {
 		for range b.N {
 			g := newGroup(b)
 			g.node(1, acquire(1, "key"))
-			before := heapBytes()
+			before := int(usagetest.Heap())
 			for seq := Seq(2); seq < waiters+2; seq++ {
 				g.node(2, waitFor(seq, "key"))
 				g.m.TakeChanges()
 			}
-			b.ReportMetric(float64(heapBytes()-before)/waiters, "B/waiter")
+			b.ReportMetric(float64(int(usagetest.Heap())-before)/waiters, "B/waiter")
 			runtime.KeepAlive(g)
 		}
 	})

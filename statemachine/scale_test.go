@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/internal/usagetest"
 )
 
 // A key that is free and a request that is over leave nothing: not in the
@@ -19,7 +21,7 @@ func TestAMillionKeysLeaveNothing(t *testing.T) {
 			g.node(1)
 			image := make(map[string]string)
 			keepImage(image, g.m.TakeChanges())
-			before := heapBytes()
+			before := int(usagetest.Heap())
 			acquired, released := 0, 0
 			commands := make([]Command, 0, 2*batch)
 			for released < keys {
@@ -48,19 +50,10 @@ func TestAMillionKeysLeaveNothing(t *testing.T) {
 			require.Equal(t, imageOf(g.m), image)
 			image = nil
 			commands = nil
-			require.Less(t, heapBytes()-before, 1<<20, "bytes of heap left")
+			require.Less(t, int(usagetest.Heap())-before, 1<<20, "bytes of heap left")
 			runtime.KeepAlive(g)
 		})
 	}
-}
-
-// heapBytes returns the bytes in use after a collection.
-func heapBytes() int {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int(stats.HeapAlloc)
 }
 
 // leaseBytes is what a replica keeps of a lease of one claim, with its key: 128
@@ -71,7 +64,7 @@ const leaseBytes = 202
 func TestALeaseIsSmall(t *testing.T) {
 	const leases, batch = 200_000, 1000
 	g := newGroup(t)
-	before := heapBytes()
+	before := int(usagetest.Heap())
 	for first := 1; first <= leases; first += batch {
 		var commands []Command
 		for i := first; i < first+batch; i++ {
@@ -80,7 +73,7 @@ func TestALeaseIsSmall(t *testing.T) {
 		g.node(1, commands...)
 		g.m.TakeChanges()
 	}
-	each := (heapBytes() - before) / leases
+	each := (int(usagetest.Heap()) - before) / leases
 	t.Logf("%d bytes a lease of one claim, with its key", each)
 	require.Less(t, each, leaseBytes*115/100)
 	runtime.KeepAlive(g)

@@ -3,12 +3,11 @@ package pebblestore
 import (
 	"bytes"
 	"encoding/binary"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/internal/usagetest"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -43,14 +42,14 @@ func BenchmarkStart(b *testing.B) {
 		}
 		require.NoError(b, s.Flush())
 
-		began, found := processorTime(b), 0
+		began, found := usagetest.Processor(), 0
 		for _, image := range images {
 			require.NoError(b, image.Each(func([]byte, []byte) error { found++; return nil }))
 		}
 		require.Equal(b, leases, found)
-		read += float64(processorTime(b) - began)
+		read += float64(usagetest.Processor() - began)
 
-		began = processorTime(b)
+		began = usagetest.Processor()
 		before := s.db.Metrics()
 		for n := range slices {
 			for _, image := range images {
@@ -60,7 +59,7 @@ func BenchmarkStart(b *testing.B) {
 		require.NoError(b, s.Flush())
 		after := s.db.Metrics()
 		require.NoError(b, s.Close())
-		swept += float64(processorTime(b) - began)
+		swept += float64(usagetest.Processor() - began)
 		written := func(level int) uint64 {
 			return after.Levels[level].TableBytesCompacted - before.Levels[level].TableBytesCompacted
 		}
@@ -72,11 +71,4 @@ func BenchmarkStart(b *testing.B) {
 	b.ReportMetric(read/per, "cpu-ns/read")
 	b.ReportMetric(swept/per, "cpu-ns/swept")
 	b.ReportMetric(compacted/per, "B-compacted/swept")
-}
-
-// processorTime returns the processor time of this process.
-func processorTime(b *testing.B) time.Duration {
-	var usage syscall.Rusage
-	require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &usage))
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/internal/usagetest"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -388,12 +389,6 @@ func TestABatchThatCantBeEncodedIsAnErrorAndUsesNoNumber(t *testing.T) {
 // TestMemoryIsGivenBack: nothing that was settled, withdrawn or cut is held on
 // to by the rest of a slice.
 func TestMemoryIsGivenBack(t *testing.T) {
-	bytesInUse := func() int64 {
-		runtime.GC()
-		var stats runtime.MemStats
-		runtime.ReadMemStats(&stats)
-		return int64(stats.HeapAlloc)
-	}
 	large := func(seq statemachine.Seq) statemachine.Command {
 		a := acquire(seq)
 		a.Metadata = strings.Repeat("m", 1<<10)
@@ -407,7 +402,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 	const most = 1 << 18
 	t.Run("OfFlightsThatAreSettled", func(t *testing.T) {
 		b := New(self)
-		before := bytesInUse()
+		before := usagetest.Heap()
 		for seq := range statemachine.Seq(FlightsMax) {
 			cut(t, b, 0, large(2*seq+1), large(2*seq+2))
 		}
@@ -415,25 +410,25 @@ func TestMemoryIsGivenBack(t *testing.T) {
 		require.NoError(t, err)
 		_, _, err = b.Settle(FlightsMax)
 		require.NoError(t, err)
-		require.Less(t, bytesInUse()-before, int64(most))
+		require.Less(t, usagetest.Heap()-before, int64(most))
 		runtime.KeepAlive(b)
 	})
 	t.Run("OfAcquiresThatAreWithdrawn", func(t *testing.T) {
 		b := New(self)
 		b.Add(acquire(1))
-		before := bytesInUse()
+		before := usagetest.Heap()
 		for seq := range statemachine.Seq(100) {
 			b.Add(large(seq + 2))
 		}
 		for seq := range statemachine.Seq(100) {
 			require.True(t, b.Withdraw(seq+2))
 		}
-		require.Less(t, bytesInUse()-before, int64(most))
+		require.Less(t, usagetest.Heap()-before, int64(most))
 		runtime.KeepAlive(b)
 	})
 	t.Run("OfABurst", func(t *testing.T) {
 		b := New(self)
-		before := bytesInUse()
+		before := usagetest.Heap()
 		for seq := range statemachine.Seq(100_000) {
 			b.Add(statemachine.Release{Seq: seq})
 		}
@@ -441,7 +436,7 @@ func TestMemoryIsGivenBack(t *testing.T) {
 			_, _, err := b.Settle(cut(t, b, 0).Number)
 			require.NoError(t, err)
 		}
-		require.Less(t, bytesInUse()-before, int64(most))
+		require.Less(t, usagetest.Heap()-before, int64(most))
 		runtime.KeepAlive(b)
 	})
 	t.Run("OfAllThatIsDropped", func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/internal/usagetest"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -38,7 +39,7 @@ func BenchmarkHeap(b *testing.B) {
 func requestBytes(t testing.TB, granted bool) int {
 	const requests = 100_000
 	h := New(testConfig(identity()))
-	before := bytesInUse()
+	before := usagetest.Heap()
 	index, asked, answered := statemachine.Index(0), 0, 0
 	for answered < requests {
 		h.Flush(0)
@@ -65,16 +66,7 @@ func requestBytes(t testing.TB, granted bool) int {
 	}
 	h.Effects()
 	require.Equal(t, requests, h.Len())
-	each := (bytesInUse() - before) / requests
+	each := (usagetest.Heap() - before) / requests
 	runtime.KeepAlive(h)
 	return int(each)
-}
-
-// bytesInUse returns how many bytes are in use.
-func bytesInUse() int64 {
-	runtime.GC()
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/palisade-go/palisade/coordinator/internal/batcher"
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/internal/usagetest"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -262,7 +263,7 @@ func TestMemoryOfManyRequestsIsGivenBack(t *testing.T) {
 	const requests = 100_000
 	h := New(testConfig(identity()))
 	h.Flush(0)
-	before := bytesInUse()
+	before := usagetest.Heap()
 	for ref := range Ref(requests) {
 		h.Acquire(ref+1, ask("k", time.Minute), 0)
 		h.Flush(0)
@@ -282,7 +283,7 @@ func TestMemoryOfManyRequestsIsGivenBack(t *testing.T) {
 	}
 	require.Zero(t, h.Len())
 	h.Effects()
-	require.Less(t, bytesInUse()-before, int64(1<<20))
+	require.Less(t, usagetest.Heap()-before, int64(1<<20))
 	runtime.KeepAlive(h)
 }
 

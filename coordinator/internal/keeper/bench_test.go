@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/internal/usagetest"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -46,9 +47,9 @@ func BenchmarkHeap(b *testing.B) {
 	for name, limit := range map[string]time.Duration{"Plain": 0, "WithALimit": time.Hour} {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {
-				before := bytesInUse()
+				before := usagetest.Heap()
 				k := keeperOf(leases, limit)
-				b.ReportMetric(float64(bytesInUse()-before)/leases, "B/lease")
+				b.ReportMetric(float64(usagetest.Heap()-before)/leases, "B/lease")
 				runtime.KeepAlive(k)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/internal/usagetest"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -66,7 +67,7 @@ func TestWakeIsAtMostASixteenthAndASecondAway(t *testing.T) {
 // the same: so they can't have looked at it.
 func TestCostDoesNotGrowWithTheEntries(t *testing.T) {
 	const entries = 1_000_000
-	before := bytesInUse()
+	before := usagetest.Heap()
 	k := New()
 	for seq := range statemachine.Seq(entries) {
 		limit := time.Duration(0)
@@ -107,16 +108,8 @@ func TestCostDoesNotGrowWithTheEntries(t *testing.T) {
 	require.Zero(t, k.Pace())
 	require.Empty(t, k.classes)
 	require.Empty(t, k.paces)
-	require.Less(t, bytesInUse()-before, int64(1<<20), "bytes that a million leases leave behind")
+	require.Less(t, usagetest.Heap()-before, int64(1<<20), "bytes that a million leases leave behind")
 	runtime.KeepAlive(k)
-}
-
-// bytesInUse returns how many bytes are in use.
-func bytesInUse() int64 {
-	runtime.GC()
-	var stats runtime.MemStats
-	runtime.ReadMemStats(&stats)
-	return int64(stats.HeapAlloc)
 }
 
 // naive is what the Keeper is for, the slow way.
