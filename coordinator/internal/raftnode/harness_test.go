@@ -346,6 +346,18 @@ func (p *peer) read(group statemachine.GroupID) string {
 	return dump.String()
 }
 
+// everywhere waits until every node that runs has applied what any of them had
+// applied before. A batch that its own node has seen applied need not be applied
+// by the others yet, not even by the leader.
+func (c *cluster) everywhere(group statemachine.GroupID) {
+	c.t.Helper()
+	for _, p := range c.peers {
+		if p.node != nil {
+			p.read(group)
+		}
+	}
+}
+
 // leader waits until a running node leads a group and the others know it.
 func (c *cluster) leader(group statemachine.GroupID) *peer {
 	c.t.Helper()

@@ -42,7 +42,8 @@ func TestOffice(t *testing.T) {
 		clocks, c := startSkewed(t, 3)
 		alive := c.other(c.leader(1))
 		id := alive.acquire(1, "k", time.Hour)
-		for range 24 { // three TTLs, in steps that are no stall
+		c.everywhere(1) // before the clocks move
+		for range 24 {  // three TTLs, in steps that are no stall
 			clocks.ahead(time.Hour / 8)
 			alive.send(1)
 		}
@@ -110,6 +111,7 @@ func TestOffice(t *testing.T) {
 		leader := c.leader(1)
 		holder := c.other(leader)
 		id := holder.acquire(1, "k", time.Hour)
+		c.everywhere(1) // before the clocks move
 		offices := leader.node.Stats(1).Offices
 		// Without the stall rule the lease is overdue in the leader's eyes.
 		clocks[leader.id].ahead(70 * time.Minute)
@@ -136,7 +138,8 @@ func TestOffice(t *testing.T) {
 		dead := c.other(c.leader(1))
 		id := dead.acquire(1, "k", time.Hour)
 		dead.stop()
-		for range 6 { // in each third of the TTL, until twice the TTL has passed
+		c.everywhere(1) // before the clocks move
+		for range 6 {   // in each third of the TTL, until twice the TTL has passed
 			c.transfer(c.other(dead, c.leader(1)))
 			clocks.ahead(time.Hour / 3)
 		}
