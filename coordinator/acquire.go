@@ -140,7 +140,7 @@ func (c *Coordinator) bound(ctx context.Context, r *request) (context.Context, c
 	case r.wait > 0:
 		return context.WithTimeout(ctx, r.wait)
 	}
-	return context.WithCancel(ctx)
+	return ctx, func() {}
 }
 
 // errNoAnswer is why a try gives up by itself.

@@ -1,6 +1,9 @@
 package coordinator
 
-import "runtime"
+import (
+	"runtime"
+	"time"
+)
 
 // A lease is forgotten when it is held and all its handles have been collected:
 // nobody can release it any more. Then it is released here, and logged. The
@@ -20,7 +23,7 @@ import "runtime"
 func (o *ownership) grip() (h *handle, owned bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.errLocked() != nil {
+	if o.errLocked(o.c.env.Clock.Now()) != nil {
 		return nil, false
 	}
 	o.handles++
@@ -47,12 +50,13 @@ func (o *ownership) handleCollected() {
 		return
 	}
 	o.forgotten = true
-	if o.errLocked() == nil {
+	now := o.c.env.Clock.Now()
+	if o.errLocked(now) == nil {
 		if o.observed.Load() {
 			return
 		}
-		o.endLocked(ErrReleased)
-		o.logForgottenLocked()
+		o.endLocked(ErrReleased, now)
+		o.logForgottenLocked(now.Sub(o.since))
 	}
 	o.giveLocked()
 }
@@ -60,8 +64,7 @@ func (o *ownership) handleCollected() {
 // logForgottenLocked logs what was owned until now, in a goroutine of its own:
 // the program's log handler may block. Close waits for the goroutine, for it
 // takes o.mu to end o before it begins to wait.
-func (o *ownership) logForgottenLocked() {
-	held := o.c.env.Clock.Now().Sub(o.since)
+func (o *ownership) logForgottenLocked(held time.Duration) {
 	o.c.work.Add(1)
 	go func() {
 		defer o.c.work.Done()

@@ -107,9 +107,10 @@ func (g *group) run() {
 	var inputs []input
 	g.turn.Begin()
 	for {
-		g.stand()
-		g.step((*hub.Hub).Flush)
-		g.schedule(timer)
+		now := g.clock.Now()
+		g.stand(now)
+		g.step((*hub.Hub).Flush, now)
+		g.schedule(timer, now)
 		g.turn.End()
 		select {
 		case <-g.stop:
@@ -132,18 +133,20 @@ func (g *group) run() {
 	}
 }
 
-// drain handles all inputs that there are. It takes them into spare.
+// drain handles all inputs that there are. It takes them into spare. One look at
+// the clock stands for all, because it is a call of the system: it comes after the
+// inputs, and a pause right behind it has to do no harm in any case.
 func (g *group) drain(spare []input) []input {
 	inputs := g.mail.take(spare)
+	now := g.clock.Now()
 	for i, in := range inputs {
-		g.step(in)
+		g.step(in, now)
 		inputs[i] = nil
 	}
 	return inputs
 }
 
-func (g *group) schedule(timer *time.Timer) {
-	now := g.clock.Now()
+func (g *group) schedule(timer *time.Timer, now clock.Instant) {
 	wait := time.Duration(math.MaxInt64)
 	if next, ok := g.hub.Next(now); ok {
 		wait = max(0, next.Sub(now))
@@ -158,8 +161,8 @@ func (g *group) schedule(timer *time.Timer) {
 
 // step handles one input and carries out what it caused. Losses come before
 // the windows move, so that a lease that is lost can't look held in between.
-func (g *group) step(in input) {
-	in(g.hub, g.clock.Now())
+func (g *group) step(in input, now clock.Instant) {
+	in(g.hub, now)
 	effects := g.hub.Effects()
 	for _, e := range effects {
 		if lost, ok := e.(hub.Lost); ok {

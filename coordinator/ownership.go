@@ -143,14 +143,15 @@ func (o *ownership) add(h *hold) {
 func (o *ownership) hand() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := o.errLocked(); err != nil {
+	now := o.c.env.Clock.Now()
+	if err := o.errLocked(now); err != nil {
 		return err
 	}
 	if err := o.c.accepts(); err != nil {
 		return err
 	}
 	o.handed = true
-	o.since = o.c.env.Clock.Now()
+	o.since = now
 	return nil
 }
 
@@ -161,18 +162,21 @@ func (o *ownership) Err() error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.errLocked()
+	if o.end != nil {
+		return o.end // whatever the time is
+	}
+	return o.errLocked(o.c.env.Clock.Now())
 }
 
-func (o *ownership) errLocked() error {
+// errLocked is Err, with the time, which was asked for under the mutex.
+func (o *ownership) errLocked(now clock.Instant) error {
 	if o.end != nil {
 		return o.end
 	}
-	now := o.c.env.Clock.Now()
 	for _, h := range o.holds {
 		if over, reason := h.isOver(now); over {
 			h.distrust()
-			o.loseLocked(reason)
+			o.loseLocked(reason, now)
 		}
 	}
 	return o.end
@@ -182,24 +186,24 @@ func (o *ownership) errLocked() error {
 func (o *ownership) lose(reason hub.LossReason) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.loseLocked(reason)
+	o.loseLocked(reason, o.c.env.Clock.Now())
 }
 
 // fail latches the loss of everything, because the node may not go on.
 func (o *ownership) fail(cause error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.endLocked(fmt.Errorf("%w: %w", ErrLeaseLost, cause))
+	o.endLocked(fmt.Errorf("%w: %w", ErrLeaseLost, cause), o.c.env.Clock.Now())
 }
 
 // loseLocked ends the ownership as lost. What several groups have of a set
 // stays held until Release, so that nobody enters while the caller unwinds;
 // a single lease has nothing left to hold, and what was forgotten nobody can
 // release.
-func (o *ownership) loseLocked(reason hub.LossReason) {
+func (o *ownership) loseLocked(reason hub.LossReason, now clock.Instant) {
 	if o.end == nil {
 		o.c.metrics.lost(reason)
-		o.endLocked(fmt.Errorf("%w: %s", ErrLeaseLost, lossText(reason)))
+		o.endLocked(fmt.Errorf("%w: %s", ErrLeaseLost, lossText(reason)), now)
 	}
 	if o.handed && (len(o.holds) == 1 || o.forgotten) {
 		o.giveLocked()
@@ -207,13 +211,13 @@ func (o *ownership) loseLocked(reason hub.LossReason) {
 }
 
 // endLocked ends the ownership, if it has not ended yet.
-func (o *ownership) endLocked(end error) {
+func (o *ownership) endLocked(end error, now clock.Instant) {
 	if o.end != nil {
 		return
 	}
 	o.end = end
 	if o.handed {
-		o.c.metrics.holds.observe(o.c.env.Clock.Now().Sub(o.since))
+		o.c.metrics.holds.observe(now.Sub(o.since))
 	}
 	o.endangered.give()
 	o.done.give()
@@ -249,7 +253,7 @@ func (o *ownership) state() State {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	switch err := o.errLocked(); {
+	switch err := o.errLocked(o.c.env.Clock.Now()); {
 	case err == nil:
 		for _, h := range o.holds {
 			if h.group.failing.Load() {
@@ -272,15 +276,15 @@ func (o *ownership) remaining() time.Duration {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.errLocked() != nil {
+	now := o.c.env.Clock.Now()
+	if o.errLocked(now) != nil {
 		return 0
 	}
-	return o.remainingLocked()
+	return o.remainingLocked(now)
 }
 
 // remainingLocked returns the shortest time left of the windows.
-func (o *ownership) remainingLocked() time.Duration {
-	now := o.c.env.Clock.Now()
+func (o *ownership) remainingLocked(now clock.Instant) time.Duration {
 	left := o.ttl
 	for _, h := range o.holds {
 		left = min(left, h.windowEnd().Sub(now))
@@ -362,8 +366,9 @@ func (o *ownership) giveBack(op string) error {
 		return &Error{op, "", NotApplied, errNil}
 	}
 	o.mu.Lock()
-	err := o.errLocked()
-	o.endLocked(ErrReleased)
+	now := o.c.env.Clock.Now()
+	err := o.errLocked(now)
+	o.endLocked(ErrReleased, now)
 	o.giveLocked()
 	o.mu.Unlock()
 	if err != nil && !errors.Is(err, ErrReleased) {
@@ -390,7 +395,7 @@ func (o *ownership) wasReleased() bool {
 func (o *ownership) abandon() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.endLocked(ErrReleased)
+	o.endLocked(ErrReleased, o.c.env.Clock.Now())
 	o.giveLocked()
 }
 
@@ -426,7 +431,8 @@ func (o *ownership) ensure(ctx context.Context, d time.Duration) error {
 	}
 	for {
 		o.mu.Lock()
-		end, left, holds := o.errLocked(), o.remainingLocked(), o.holds
+		now := o.c.env.Clock.Now()
+		end, left, holds := o.errLocked(now), o.remainingLocked(now), o.holds
 		o.mu.Unlock()
 		if end != nil {
 			return o.error("Ensure", NotApplied, end)

@@ -1,17 +1,20 @@
 package coordinator
 
-import "github.com/palisade-go/palisade/coordinator/internal/placement"
+import (
+	"github.com/palisade-go/palisade/coordinator/internal/clock"
+	"github.com/palisade-go/palisade/coordinator/internal/placement"
+)
 
 // stand lets this node try to lead the group when the group serves it most. It is
 // called when all inputs have been handled, and before what waits is sent.
-func (g *group) stand() {
+func (g *group) stand(now clock.Instant) {
 	if g.candidate == nil {
 		return
 	}
 	g.following.Lock()
 	leader := g.following.leader
 	g.following.Unlock()
-	switch g.candidate.Look(g.clock.Now(), leader, g.hub.Settled(), g.fit()) {
+	switch g.candidate.Look(now, leader, g.hub.Settled(), g.fit()) {
 	case placement.Hold:
 		g.hub.Hold(g.candidate.Until())
 	case placement.Ask:
