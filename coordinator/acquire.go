@@ -87,8 +87,7 @@ func (c *Coordinator) acquire(ctx context.Context, op string, keys []string, try
 	if err := c.acceptsNew(); err != nil {
 		return nil, &Error{op, keysText(keys), NotApplied, err}
 	}
-	r.values = ctx
-	began := c.env.Clock.Now()
+	r.values, r.began = ctx, c.env.Clock.Now()
 	ctx, cancel := c.bound(ctx, r)
 	defer cancel()
 	way := c.acquireAlone
@@ -96,7 +95,7 @@ func (c *Coordinator) acquire(ctx context.Context, op string, keys []string, try
 		way = c.shared.acquire
 	}
 	h, err := way(ctx, r)
-	c.metrics.waited(c.env.Clock.Now().Sub(began), err)
+	c.metrics.waited(c.env.Clock.Now().Sub(r.began), err)
 	return h, err
 }
 
@@ -105,7 +104,7 @@ func (c *Coordinator) acquireAlone(ctx context.Context, r *request) (*handle, er
 	if err := c.wouldDeadlock(ctx, r); err != nil {
 		return nil, err
 	}
-	o := newOwnership(r.values, c, r.keys, r.ttl)
+	o := c.newOwnership(r)
 	if err := c.take(ctx, r, o); err != nil {
 		return nil, err
 	}
@@ -118,7 +117,7 @@ func (c *Coordinator) acquireAlone(ctx context.Context, r *request) (*handle, er
 
 // giveUp ends what never came into a caller's hands, and says why.
 func (c *Coordinator) giveUp(r *request, o *ownership, outcome Outcome, err error) error {
-	o.abandon()
+	o.abandon(outcome, err)
 	return &Error{r.op, keysText(r.keys), outcome, err}
 }
 

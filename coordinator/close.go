@@ -115,6 +115,7 @@ func (c *Coordinator) stop() error {
 		close(g.stop)
 		<-g.stopped
 	}
+	c.feed.end()
 	if err := errors.Join(err, c.stopStores(err)); err != nil {
 		return &Error{"Close", "", Applied, err}
 	}

@@ -78,6 +78,8 @@ type Config struct {
 	// engine's errors; its warnings, of each election, are logged as debug.
 	// Default: nothing is logged.
 	Logger *slog.Logger
+	// Observers are told what happens at this node; see Observer. Default: none.
+	Observers []Observer
 	// TLS says how nodes prove to one another who they are. Required with
 	// several Peers; there is no default. With transport.Insecure whoever
 	// reaches the port can read everything and be any node, which is logged.
@@ -128,7 +130,7 @@ func (c Config) withDefaults() Config {
 		}
 		c.Peers = map[NodeID]string{c.NodeID: singleAddress}
 	}
-	c.Peers = maps.Clone(c.Peers)
+	c.Peers, c.Observers = maps.Clone(c.Peers), slices.Clone(c.Observers)
 	if c.ElectionTimeout == 0 {
 		c.ElectionTimeout = DefaultElectionTimeout
 		if len(c.Peers) == 1 {
@@ -203,6 +205,11 @@ func (c Config) validate() error {
 	}
 	if c.Limits.Requests < 1 {
 		wrong("Limits.Requests is %d: must be above zero", c.Limits.Requests)
+	}
+	for i, o := range c.Observers {
+		if o == nil {
+			wrong("Observers[%d] is nil", i)
+		}
 	}
 	c.validateTLS(wrong)
 	if len(problems) > 0 {

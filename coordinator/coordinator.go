@@ -36,6 +36,7 @@ type Coordinator struct {
 	endGreeting func()
 	groups      []*group // group i+1 is at i
 	metrics     *metrics
+	feed        *feed // nil: nobody observes
 	shared      *sharedRequests
 
 	// life ends when the coordinator takes no more requests, with the cause.
@@ -47,7 +48,7 @@ type Coordinator struct {
 	die  func()         // closes dead, once
 	work sync.WaitGroup // goroutines on behalf of callers
 
-	nextSeq, nextRef atomic.Uint64
+	nextSeq, nextRef, nextRequest atomic.Uint64
 
 	mu      sync.Mutex
 	owned   map[*ownership]struct{} // all that some group may have something of
@@ -86,8 +87,10 @@ func Open(ctx context.Context, cfg Config) (*Coordinator, error) {
 	c.die = sync.OnceFunc(func() { close(c.dead) })
 	c.shared = &sharedRequests{c: c, byID: map[string]*sharedRequest{}}
 	c.life, c.endLife = context.WithCancelCause(context.Background())
+	c.feed = newFeed(cfg.Observers)
 	if err := c.start(ctx); err != nil {
 		c.endLife(ErrClosed)
+		c.feed.end()
 		return nil, &Error{"Open", "", NotApplied, errors.Join(startError(cfg.Dir, err), c.stopStores(err))}
 	}
 	if c.env.Opened != nil {
@@ -123,7 +126,9 @@ func (c *Coordinator) start(ctx context.Context) (err error) {
 		return err
 	}
 	for i := range c.cfg.Groups {
-		c.groups = append(c.groups, newGroup(statemachine.GroupID(i+1), c.hubConfig(), c.env.Clock, c.metrics, c.fail, c.env.Moved))
+		g := newGroup(statemachine.GroupID(i+1), c.hubConfig(), c.env.Clock, c.metrics, c.fail, c.env.Moved)
+		g.feed = c.feed
+		c.groups = append(c.groups, g)
 	}
 	network, err := c.openNetwork()
 	if err != nil {

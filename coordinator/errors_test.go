@@ -46,7 +46,7 @@ func TestEveryRefusalOfAGroupHasItsError(t *testing.T) {
 func TestEveryLossHasItsText(t *testing.T) {
 	seen := make(map[string]bool)
 	for reason := hub.LostWindow; reason <= hub.LostUnknown; reason++ {
-		text := lossText(reason)
+		text := lossReasonOf(reason).text()
 		require.NotEmpty(t, text)
 		require.False(t, seen[text], "two losses say %q", text)
 		seen[text] = true

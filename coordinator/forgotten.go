@@ -55,8 +55,8 @@ func (o *ownership) handleCollected() {
 		if o.observed.Load() {
 			return
 		}
-		o.endLocked(ErrReleased, now)
 		o.logForgottenLocked(now.Sub(o.since))
+		o.endLocked(ErrReleased, noLoss, now)
 	}
 	o.giveLocked()
 }

@@ -38,6 +38,7 @@ type group struct {
 	view        func(func(*statemachine.Machine)) error // of the local replica's state
 	unavailable func(error) error                       // what to say when there is no answer
 	metrics     *metrics
+	feed        *feed       // nil: nobody observes
 	fatal       func(error) // called once at most, must not block
 	moved       func()      // called when the replica has moved, must not block
 	mail        *mailbox
@@ -79,6 +80,7 @@ type group struct {
 	marks map[hub.Ref]chan struct{}
 	// answers is how many callers were told something since the last wake.
 	answers int
+	commits commits
 }
 
 // neverHeard is group.heard before the first batch was seen applied: no
@@ -173,14 +175,17 @@ func (g *group) step(in input, now clock.Instant) {
 		g.heard.Store(int64(heard))
 	}
 	for _, e := range effects {
-		g.carryOut(e)
+		g.carryOut(e, now)
 	}
 }
 
-func (g *group) carryOut(e hub.Effect) {
+func (g *group) carryOut(e hub.Effect, now clock.Instant) {
 	switch e := e.(type) {
 	case hub.Send:
 		g.metrics.sent(e)
+		if g.feed != nil {
+			g.commits.sending(e, now)
+		}
 		g.proposer.Propose(g.id, e.Data, e.Timeout, func(err error) {
 			if err != nil {
 				g.mail.put(func(h *hub.Hub, now clock.Instant) { h.AttemptFailed(e.Number, e.Attempt, now) })
@@ -191,6 +196,7 @@ func (g *group) carryOut(e hub.Effect) {
 	case hub.Queued:
 		if c := g.calls[e.Ref]; c != nil {
 			c.queued.Store(true)
+			c.owner.waits(now)
 		}
 	case hub.Refused:
 		g.refused(e)
@@ -203,11 +209,13 @@ func (g *group) carryOut(e hub.Effect) {
 	case hub.Failing:
 		g.metrics.renewFailures.Add(1)
 		g.failing.Store(true)
+		g.renewing(true)
 		for _, h := range g.holds {
 			h.owner.endanger()
 		}
 	case hub.Recovered:
 		g.failing.Store(false)
+		g.renewing(false)
 	case hub.Reached:
 		close(g.marks[e.Ref])
 		delete(g.marks, e.Ref)
@@ -223,6 +231,13 @@ func (g *group) carryOut(e hub.Effect) {
 		g.leftOnce.Do(func() { close(g.left) })
 	case hub.Fatal:
 		g.fatal(e.Err)
+	}
+}
+
+// renewing tells the observers how renewing goes.
+func (g *group) renewing(failing bool) {
+	if g.feed != nil {
+		g.feed.tell(&Renewing{At: time.Now(), Group: int(g.id), Failing: failing, Leases: len(g.holds)})
 	}
 }
 
@@ -273,15 +288,23 @@ func (g *group) over(ref hub.Ref) {
 
 // Applied implements raftnode.Sink.
 func (g *group) Applied(index statemachine.Index, events []statemachine.Event) {
+	expired := 0
 	for _, e := range events {
 		if e, ok := e.(statemachine.Ended); ok && !e.Waiting && e.Reason == statemachine.EndExpired && e.Lease.Node == g.self.Node && e.Lease.Incarnation == g.self.Incarnation {
-			g.metrics.expiries.Add(1)
+			expired++
+		}
+	}
+	if expired > 0 {
+		g.metrics.expiries.Add(uint64(expired))
+		if g.feed != nil {
+			g.feed.tell(&Expired{At: time.Now(), Group: int(g.id), Leases: expired})
 		}
 	}
 	g.mail.put(func(h *hub.Hub, now clock.Instant) {
 		if g.candidate != nil {
 			g.candidate.Entry(events, now)
 		}
+		g.committed(events, now)
 		h.Applied(index, events, now)
 	})
 	g.moved()
@@ -301,6 +324,9 @@ func (g *group) Leader(info raftnode.LeaderInfo) {
 	close(g.following.changed)
 	g.following.changed = make(chan struct{})
 	g.following.Unlock()
+	if g.feed != nil {
+		g.feed.tell(&LeaderChanged{At: time.Now(), Group: int(g.id), Leader: NodeID(info.Leader), Term: info.Term})
+	}
 	if info.Leader != 0 {
 		g.mail.put(func(h *hub.Hub, now clock.Instant) { h.LeaderChanged(now) })
 	}

@@ -7,11 +7,12 @@ import (
 	"github.com/palisade-go/palisade/token"
 )
 
-// State says where in its life a lease is.
+// State says where in its life a lease is, or the request before it.
 type State uint8
 
 // The states. They only move forward, but for Endangered, which turns into
-// Active again when renewing works again.
+// Active again when renewing works again. The last three are those of a request
+// that has no lease, which only observers see.
 const (
 	// Lost is also the state of a nil lease.
 	Lost State = iota
@@ -19,22 +20,15 @@ const (
 	Endangered // the last attempt to renew has failed; still owned
 	Releasing  // released here, not confirmed by the group yet
 	Released
+	Asked  // the group has not answered yet
+	Queued // it has its place in line
+	Failed // it ended without a lease
 )
 
+var stateNames = [...]string{"lost", "active", "endangered", "releasing", "released", "asked", "queued", "failed"}
+
 // String returns the name of the state.
-func (s State) String() string {
-	switch s {
-	case Active:
-		return "active"
-	case Endangered:
-		return "endangered"
-	case Releasing:
-		return "releasing"
-	case Released:
-		return "released"
-	}
-	return "lost"
-}
+func (s State) String() string { return nameOf(stateNames[:], int(s)) }
 
 // Lease is the ownership of one key, for as long as it is renewed, which its
 // node does by itself. All methods may be called from several goroutines,

@@ -1,8 +1,6 @@
 package coordinator
 
 import (
-	"context"
-	"errors"
 	"math/bits"
 	"sync/atomic"
 	"time"
@@ -68,18 +66,18 @@ type metrics struct {
 // waited counts the end of an acquire.
 func (m *metrics) waited(d time.Duration, err error) {
 	m.waits.observe(d)
-	switch {
-	case err == nil:
+	switch waitEndOf(err) {
+	case WaitAcquired:
 		m.acquired.Add(1)
-	case errors.Is(err, ErrBusy):
+	case WaitBusy:
 		m.busy.Add(1)
-	case errors.Is(err, ErrQueueFull):
+	case WaitQueueFull:
 		m.queueFull.Add(1)
-	case errors.Is(err, ErrUnavailable):
+	case WaitUnavailable:
 		m.unavailable.Add(1)
-	case errors.Is(err, context.DeadlineExceeded):
+	case WaitTimeout:
 		m.timeouts.Add(1)
-	case errors.Is(err, context.Canceled):
+	case WaitCancelled:
 		m.cancelled.Add(1)
 	default:
 		m.otherFailures.Add(1)

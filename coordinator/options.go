@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -62,7 +63,8 @@ func WithRequestID(id string) AcquireOption {
 type request struct {
 	op     string
 	values context.Context // the caller's; its values are those of the lease's
-	keys   []string        // sorted, distinct
+	began  clock.Instant
+	keys   []string // sorted, distinct
 	try    bool
 	ttl    time.Duration
 	wait   time.Duration // 0: unbounded

@@ -40,7 +40,8 @@ type ownership struct {
 	asking                 *call  // the last request to a group; nil before the first, and once handed over
 	holds                  []*hold
 	end                    error         // nil while owned; ErrReleased, or an error with ErrLeaseLost
-	since                  clock.Instant // when it was handed to its caller
+	trail                  *trail        // nil: nobody observes it
+	since                  clock.Instant // when it was asked for; once handed over, when that was; then when it ended
 	open                   int32         // requests to groups that are not over
 	handles                int32         // that were not collected
 	handed                 bool          // it was handed to its caller
@@ -48,10 +49,9 @@ type ownership struct {
 	given                  bool          // all has been given back
 }
 
-// newOwnership starts an ownership that holds nothing yet. Its context will have
-// the values of ctx, and not its end.
-func newOwnership(ctx context.Context, c *Coordinator, keys []string, ttl time.Duration) *ownership {
-	return &ownership{c: c, keys: keys, ttl: ttl, values: ctx}
+// newOwnership starts the ownership of a request that holds nothing yet.
+func (c *Coordinator) newOwnership(r *request) *ownership {
+	return &ownership{c: c, keys: r.keys, ttl: r.ttl, values: r.values, since: r.began, trail: c.newTrail(r.id)}
 }
 
 // context returns the context that ends with the ownership.
@@ -151,6 +151,7 @@ func (o *ownership) hand() error {
 		return err
 	}
 	o.handed = true
+	o.waitedLocked(Applied, nil, now)
 	o.since = now
 	return nil
 }
@@ -193,7 +194,7 @@ func (o *ownership) lose(reason hub.LossReason) {
 func (o *ownership) fail(cause error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.endLocked(fmt.Errorf("%w: %w", ErrLeaseLost, cause), o.c.env.Clock.Now())
+	o.endLocked(fmt.Errorf("%w: %w", ErrLeaseLost, cause), LossClosed, o.c.env.Clock.Now())
 }
 
 // loseLocked ends the ownership as lost. What several groups have of a set
@@ -203,21 +204,25 @@ func (o *ownership) fail(cause error) {
 func (o *ownership) loseLocked(reason hub.LossReason, now clock.Instant) {
 	if o.end == nil {
 		o.c.metrics.lost(reason)
-		o.endLocked(fmt.Errorf("%w: %s", ErrLeaseLost, lossText(reason)), now)
+		loss := lossReasonOf(reason)
+		o.endLocked(fmt.Errorf("%w: %s", ErrLeaseLost, loss.text()), loss, now)
 	}
 	if o.handed && (len(o.holds) == 1 || o.forgotten) {
 		o.giveLocked()
 	}
 }
 
-// endLocked ends the ownership, if it has not ended yet.
-func (o *ownership) endLocked(end error, now clock.Instant) {
+// endLocked ends the ownership, if it has not ended yet. loss is the reason if it
+// was lost.
+func (o *ownership) endLocked(end error, loss LossReason, now clock.Instant) {
 	if o.end != nil {
 		return
 	}
 	o.end = end
 	if o.handed {
 		o.c.metrics.holds.observe(now.Sub(o.since))
+		o.endedLocked(loss, now)
+		o.since = now
 	}
 	o.endangered.give()
 	o.done.give()
@@ -230,20 +235,6 @@ func (o *ownership) endanger() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.endangered.give()
-}
-
-func lossText(reason hub.LossReason) string {
-	switch reason {
-	case hub.LostWindow:
-		return "its window is over: the key's group was not heard in time"
-	case hub.LostLimit:
-		return "its max hold is reached"
-	case hub.LostExpired:
-		return "the group has expired it"
-	case hub.LostSwept:
-		return "the group takes this start of the node for gone"
-	}
-	return "the group no longer has it"
 }
 
 // state says where in its life the ownership is.
@@ -368,10 +359,14 @@ func (o *ownership) giveBack(op string) error {
 	o.mu.Lock()
 	now := o.c.env.Clock.Now()
 	err := o.errLocked(now)
-	o.endLocked(ErrReleased, now)
+	lost := err != nil && !errors.Is(err, ErrReleased)
+	if lost && o.handed {
+		o.overranLocked(now)
+	}
+	o.endLocked(ErrReleased, noLoss, now)
 	o.giveLocked()
 	o.mu.Unlock()
-	if err != nil && !errors.Is(err, ErrReleased) {
+	if lost {
 		return o.error(op, NotApplied, err)
 	}
 	return nil
@@ -391,11 +386,16 @@ func (o *ownership) wasReleased() bool {
 	return o.handed && o.end == ErrReleased
 }
 
-// abandon ends an ownership that never came into its caller's hands.
-func (o *ownership) abandon() {
+// abandon ends an ownership that never came into its caller's hands. outcome and
+// err say why.
+func (o *ownership) abandon(outcome Outcome, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.endLocked(ErrReleased, o.c.env.Clock.Now())
+	now := o.c.env.Clock.Now()
+	if !o.handed {
+		o.waitedLocked(outcome, err, now)
+	}
+	o.endLocked(ErrReleased, noLoss, now)
 	o.giveLocked()
 }
 
@@ -413,6 +413,7 @@ func (o *ownership) giveLocked() {
 
 func (o *ownership) goneLocked() {
 	if o.given && o.open == 0 {
+		o.confirmedLocked()
 		o.gone.give()
 		o.c.forget(o)
 	}

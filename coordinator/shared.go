@@ -115,7 +115,7 @@ func (s *sharedRequests) openLocked(id string) *sharedRequest {
 func (s *sharedRequests) startLocked(ctx context.Context, r *request) (*sharedRequest, error) {
 	waiting, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	sr := &sharedRequest{
-		request: r, owner: newOwnership(r.values, s.c, r.keys, r.ttl),
+		request: r, owner: s.c.newOwnership(r),
 		answered: make(chan struct{}), cancel: cancel,
 	}
 	runs := s.c.background(func() {
@@ -125,7 +125,7 @@ func (s *sharedRequests) startLocked(ctx context.Context, r *request) (*sharedRe
 		sr.err = err
 		close(sr.answered)
 		if sr.left {
-			sr.owner.abandon() // the grant has crossed the last caller's leaving
+			sr.owner.abandon(Unknown, errCallersLeft) // the grant has crossed their leaving
 		}
 		s.mu.Unlock()
 		select {
@@ -140,8 +140,7 @@ func (s *sharedRequests) startLocked(ctx context.Context, r *request) (*sharedRe
 	})
 	if !runs {
 		cancel(nil)
-		sr.owner.abandon()
-		return nil, &Error{r.op, keysText(r.keys), NotApplied, context.Cause(s.c.life)}
+		return nil, s.c.giveUp(r, sr.owner, NotApplied, context.Cause(s.c.life))
 	}
 	s.byID[r.id] = sr
 	return sr, nil
