@@ -28,5 +28,6 @@
 // key's group (group.go), whose goroutine feeds the hub; the hub's batches go
 // to the log through internal/raftnode, and what every replica's lock machine
 // made of them comes back as events, which end in the caller's channel
-// (call.go) and make an ownership (ownership.go).
+// (call.go) and make an ownership (ownership.go). Observers are told of it
+// through a feed (trail.go, feed.go).
 package coordinator

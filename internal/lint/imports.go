@@ -89,6 +89,8 @@ var decided = []string{
 	"github.com/cockroachdb/pebble/v2",
 	"github.com/google/uuid",
 	"github.com/lni",
+	"github.com/prometheus/client_golang",
+	"github.com/prometheus/client_model",
 	"github.com/stretchr/testify",
 	"github.com/vmihailenco/msgpack/v5",
 	"go.uber.org/goleak",
