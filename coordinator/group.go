@@ -195,8 +195,9 @@ func (g *group) carryOut(e hub.Effect, now clock.Instant) {
 		g.granted(e)
 	case hub.Queued:
 		if c := g.calls[e.Ref]; c != nil {
-			c.queued.Store(true)
+			// In this order: whoever leaves and knows of its place was observed there.
 			c.owner.waits(now)
+			c.queued.Store(true)
 		}
 	case hub.Refused:
 		g.refused(e)

@@ -168,6 +168,7 @@ func TestObserverIsToldHowAWaitEnds(t *testing.T) {
 	failed(coordinator.WaitQueueFull, coordinator.Asked, err)
 	waiting.leave()
 	failed(coordinator.WaitCancelled, coordinator.Queued, waiting.failed())
+	awaitLine(t, c, node, "key", 0)
 
 	turn := ask(t, node, "key", coordinator.WithTTL(longer/2))
 	awaitLine(t, c, node, "key", 1)
