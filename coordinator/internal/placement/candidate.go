@@ -90,9 +90,13 @@ func (c *Candidate) count(node statemachine.NodeID, now clock.Instant) {
 // that this node has nothing in flight there; fit, that it would be a good leader.
 func (c *Candidate) Look(now clock.Instant, leader statemachine.NodeID, settled, fit bool) Step {
 	c.roll(now)
-	switch {
-	case leader == c.self || leader == 0 || !fit:
+	if leader == c.self {
+		c.led(now)
+	}
+	if leader == c.self || leader == 0 || !fit {
 		return c.leave(now, leader)
+	}
+	switch {
 	case c.phase == counting:
 		if c.streak < Windows || now < c.notBefore {
 			return Nothing
@@ -103,10 +107,7 @@ func (c *Candidate) Look(now clock.Instant, leader statemachine.NodeID, settled,
 		c.phase, c.until = asked, now.Add(c.election/10)
 		return Ask
 	case now >= c.until:
-		c.phase, c.streak = counting, 0
-		c.notBefore = now.Add(c.pause)
-		c.pause = min(2*c.pause, PauseMax*c.election)
-		return Resume
+		return c.fail(now)
 	}
 	return Nothing
 }
@@ -114,17 +115,35 @@ func (c *Candidate) Look(now clock.Instant, leader statemachine.NodeID, settled,
 // Until returns how long to hold, after Hold and Ask.
 func (c *Candidate) Until() clock.Instant { return c.until }
 
+// led is for a group that this node leads. What it asked for may have taken longer
+// than it has waited: then it has not failed.
+func (c *Candidate) led(now clock.Instant) {
+	c.pause = Pause * c.election
+	rest := now.Add(c.pause)
+	if c.phase == counting {
+		rest = min(rest, c.notBefore)
+	}
+	c.notBefore = rest
+}
+
 // leave is for a group that this node leads, or should not lead.
 func (c *Candidate) leave(now clock.Instant, leader statemachine.NodeID) Step {
-	before := c.phase
-	if leader == c.self && before == asked {
-		c.notBefore, c.pause = now.Add(Pause*c.election), Pause*c.election
-	}
 	c.streak = 0
-	if before == counting || leader == 0 && now < c.until {
+	switch {
+	case c.phase == counting || leader == 0 && now < c.until:
 		return Nothing
+	case leader == c.self:
+		c.phase = counting
+		return Resume
 	}
-	c.phase = counting
+	return c.fail(now)
+}
+
+// fail ends a try that came to nothing.
+func (c *Candidate) fail(now clock.Instant) Step {
+	c.phase, c.streak = counting, 0
+	c.notBefore = now.Add(c.pause)
+	c.pause = min(2*c.pause, PauseMax*c.election)
 	return Resume
 }
 

@@ -190,11 +190,50 @@ func TestATryThatSucceedsIsFollowedByARest(t *testing.T) {
 	require.InDelta(t, 30*election, r.now.Sub(began), float64(election))
 }
 
+// An election that takes longer than the try is followed by a rest as well:
+// otherwise a group whose elections are slow would have one all the time.
 func TestAnElectionInBetweenIsWaitedForToTheEnd(t *testing.T) {
+	try := func(t *testing.T, r *trial) {
+		t.Helper()
+		require.Equal(t, Hold, r.load(3000, 100, 0))
+		require.Equal(t, Ask, r.wait())
+		r.leader = 0
+		require.Equal(t, Nothing, r.look())
+		require.Equal(t, Resume, r.wait())
+	}
+	// rest returns how long it is until the next try.
+	rest := func(t *testing.T, r *trial) time.Duration {
+		t.Helper()
+		began := r.now
+		r.leader = other
+		require.Equal(t, Hold, r.load(3000, 100, 0))
+		return r.now.Sub(began)
+	}
+	t.Run("AnotherHasWonIt", func(t *testing.T) {
+		r := newTrial(t)
+		try(t, r)
+		require.InDelta(t, 30*election, rest(t, r), float64(election))
+		require.Equal(t, Ask, r.wait())
+		require.Equal(t, Resume, r.wait())
+		require.InDelta(t, 60*election, rest(t, r), float64(election))
+	})
+	t.Run("ThisNodeHasWonIt", func(t *testing.T) {
+		r := newTrial(t)
+		r.pause = PauseMax * election // after many that failed
+		try(t, r)
+		r.leader = self
+		require.Equal(t, Nothing, r.load(10, 100, 0))
+		require.InDelta(t, 20*election, rest(t, r), float64(election), "it counts from when it led")
+	})
+}
+
+func TestATryThatIsGivenUpIsFollowedByARest(t *testing.T) {
 	r := newTrial(t)
 	require.Equal(t, Hold, r.load(20, 100, 0))
-	require.Equal(t, Ask, r.wait())
-	r.leader = 0
-	require.Equal(t, Nothing, r.look())
-	require.Equal(t, Resume, r.wait())
+	r.fit = false
+	require.Equal(t, Resume, r.look())
+	began := r.now
+	r.fit = true
+	require.Equal(t, Hold, r.load(3000, 100, 0))
+	require.InDelta(t, 30*election, r.now.Sub(began), float64(election))
 }

@@ -24,10 +24,10 @@
 //     fiftieth. If that does not come to be, it goes on and asks later.
 //  3. After it has asked, it holds them back for a tenth of an election timeout once
 //     more, or until a leader shows.
-//  4. After a try it waits: Pause when it leads then; otherwise twice as long as the
-//     time before, from Pause up to PauseMax. So a load that goes to and fro moves the
-//     leader once in a while at most, and a try that fails costs little in the long
-//     run.
+//  4. After a try, whatever ended it, it waits: Pause when it leads then, be it later
+//     than it has held its batches for; otherwise twice as long as the time before,
+//     from Pause up to PauseMax. So a load that goes to and fro moves the leader once
+//     in a while at most, and a try that fails costs little in the long run.
 //
 // The package is pure: no clock, goroutine or channel. One caller at a time.
 package placement
