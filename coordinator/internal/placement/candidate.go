@@ -45,9 +45,8 @@ type Candidate struct {
 	election time.Duration
 
 	begin     clock.Instant // of the window
-	counted   bool          // anything in the window
-	mine, all int
-	streak    int // windows in a row, up to the last one, with this node ahead
+	mine, all int           // requests served in it
+	streak    int           // windows in a row, up to the last one, with this node ahead
 
 	phase     phase
 	quiet     clock.Instant // when the last entry was applied, or the try began
@@ -68,18 +67,15 @@ func (c *Candidate) Entry(events []statemachine.Event, now clock.Instant) {
 	for _, e := range events {
 		switch e := e.(type) {
 		case statemachine.Granted:
-			c.count(e.Lease.Node, now)
+			c.count(e.Lease.Node)
 		case statemachine.Refused:
-			c.count(e.Node, now)
+			c.count(e.Node)
 		}
 	}
 }
 
 // count counts a request that was served.
-func (c *Candidate) count(node statemachine.NodeID, now clock.Instant) {
-	if !c.counted {
-		c.begin, c.counted = now, true
-	}
+func (c *Candidate) count(node statemachine.NodeID) {
 	c.all++
 	if node == c.self {
 		c.mine++
@@ -147,17 +143,20 @@ func (c *Candidate) fail(now clock.Instant) Step {
 	return Resume
 }
 
-// roll ends a window that is over.
+// roll ends a window that is over, and begins the next one. Where requests come
+// there are looks all the time: if the last one was that long ago that another
+// window would have passed, then in that one there was nothing.
 func (c *Candidate) roll(now clock.Instant) {
-	if !c.counted || now < c.begin.Add(Window*c.election) {
+	age := now.Sub(c.begin)
+	if age < Window*c.election {
 		return
 	}
-	if c.all >= Least && float64(c.mine) >= Share*float64(c.all) {
+	if age < 2*Window*c.election && c.all >= Least && float64(c.mine) >= Share*float64(c.all) {
 		c.streak++
 	} else {
 		c.streak = 0
 	}
-	c.mine, c.all, c.counted = 0, 0, false
+	c.begin, c.mine, c.all = now, 0, 0
 }
 
 func (c *Candidate) quietAt() clock.Instant { return c.quiet.Add(c.election / 50) }

@@ -95,6 +95,24 @@ func TestWhoIsServedMostAsksToLead(t *testing.T) {
 		}
 		require.Equal(t, Hold, r.load(Windows+1, 100, 0))
 	})
+	t.Run("NotForWhatWasLongAgo", func(t *testing.T) {
+		r := newTrial(t)
+		r.notBefore = r.now.Add(time.Hour) // it has tried
+		require.Equal(t, Nothing, r.load(20, 100, 0))
+		r.now = r.now.Add(2 * time.Hour)
+		for range Windows { // what comes by itself is not held back
+			r.Entry(served(self), r.now)
+			require.Equal(t, Nothing, r.look())
+			r.now = r.now.Add(election)
+		}
+	})
+	t.Run("NotForSomeBursts", func(t *testing.T) {
+		r := newTrial(t)
+		for range 10 {
+			require.Equal(t, Nothing, r.load(1, 100, 0))
+			r.now = r.now.Add(time.Hour)
+		}
+	})
 	t.Run("RefusalsAreServedToo", func(t *testing.T) {
 		r := newTrial(t)
 		step := Nothing
