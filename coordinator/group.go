@@ -80,6 +80,8 @@ type group struct {
 	marks map[hub.Ref]chan struct{}
 	// answers is how many callers were told something since the last wake.
 	answers int
+	giveWay giveWay
+	yield   func() // lets everybody go first who is ready to run
 	commits commits
 }
 
@@ -91,7 +93,7 @@ func (g *group) heardAt() clock.Instant { return clock.Instant(g.heard.Load()) }
 
 func newGroup(id statemachine.GroupID, cfg hub.Config, clk clock.Clock, m *metrics, fatal func(error), moved func()) *group {
 	g := &group{
-		id: id, self: cfg.Identity, clock: clk, metrics: m, fatal: fatal, moved: moved,
+		id: id, self: cfg.Identity, clock: clk, metrics: m, fatal: fatal, moved: moved, yield: runtime.Gosched,
 		mail: newMailbox(), stop: make(chan struct{}), stopped: make(chan struct{}), left: make(chan struct{}),
 		hub:   hub.New(cfg),
 		calls: map[hub.Ref]*call{}, holds: map[hub.Ref]*hold{}, marks: map[hub.Ref]chan struct{}{},
@@ -121,12 +123,13 @@ func (g *group) run() {
 			g.turn.Begin()
 			g.answers = 0
 			inputs = g.drain(inputs)
-			if g.answers > 1 {
+			if began := time.Now(); g.giveWay.due(g.answers, began) {
 				// One entry has answered several callers here, and most will ask for
 				// their next thing at once. They go first, so that it goes out in one
 				// batch. What is not theirs to wait for, windows above all, has been
 				// seen to by now.
-				runtime.Gosched()
+				g.yield()
+				g.giveWay.gave(g.answers, began, time.Now())
 				inputs = g.drain(inputs)
 			}
 		case <-timer.C:
