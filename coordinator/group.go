@@ -280,8 +280,7 @@ func (g *group) lost(e hub.Lost) {
 func (g *group) over(ref hub.Ref) {
 	if c := g.calls[ref]; c != nil {
 		delete(g.calls, ref)
-		g.answers++
-		c.owner.closed()
+		c.owner.closed() // the caller has its answer, or has left
 	}
 	if h := g.holds[ref]; h != nil {
 		delete(g.holds, ref)
