@@ -224,11 +224,11 @@ func (o *ownership) endLocked(end error, loss LossReason, now clock.Instant) {
 		o.endedLocked(loss, now)
 		o.since = now
 	}
+	if o.scope != nil {
+		o.scope.cancel(end) // before done: who waits for that may ask for the cause
+	}
 	o.endangered.give()
 	o.done.give()
-	if o.scope != nil {
-		o.scope.cancel(end)
-	}
 }
 
 func (o *ownership) endanger() {
@@ -414,8 +414,8 @@ func (o *ownership) giveLocked() {
 func (o *ownership) goneLocked() {
 	if o.given && o.open == 0 {
 		o.confirmedLocked()
+		o.c.forget(o) // before gone: who waits for that may ask for the next lease
 		o.gone.give()
-		o.c.forget(o)
 	}
 }
 

@@ -3,8 +3,11 @@ package coordinator
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/coordinator/internal/hub"
 )
 
 func TestASignalIsGivenOnce(t *testing.T) {
@@ -47,4 +50,49 @@ func isClosed(ch <-chan struct{}) bool {
 	default:
 		return false
 	}
+}
+
+// Who learns of an end by a channel finds everything else as it is after the end.
+func TestAChannelIsClosedAfterTheRest(t *testing.T) {
+	const rounds = 100_000
+	c := openSingle(t)
+	// meet has a caller who has nothing but a channel ask at the moment when end
+	// closes it.
+	meet := func(ch <-chan struct{}, end, ask func()) {
+		asked := make(chan struct{})
+		go func() {
+			defer close(asked)
+			for !isClosed(ch) {
+			}
+			ask()
+		}()
+		end()
+		<-asked
+	}
+	t.Run("TheContextOfALease", func(t *testing.T) {
+		missed := 0
+		for range rounds {
+			o := newOwnership(context.Background(), c, []string{"key"}, time.Hour)
+			ctx := o.context()
+			meet(o.ended(), func() { o.lose(hub.LostWindow) }, func() {
+				if context.Cause(ctx) == nil {
+					missed++
+				}
+			})
+		}
+		require.Zero(t, missed)
+	})
+	t.Run("TheRoomForTheNextRequest", func(t *testing.T) {
+		missed := 0
+		for range rounds {
+			o := newOwnership(context.Background(), c, []string{"key"}, time.Hour)
+			require.NoError(t, c.remember(o))
+			meet(o.vanished(), o.abandon, func() {
+				if c.openRequests() > 0 {
+					missed++
+				}
+			})
+		}
+		require.Zero(t, missed)
+	})
 }
