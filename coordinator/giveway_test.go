@@ -1,7 +1,6 @@
 package coordinator
 
 import (
-	"context"
 	"testing"
 	"time"
 
@@ -65,7 +64,7 @@ func (nobody) Propose(statemachine.GroupID, []byte, time.Duration, func(error)) 
 // A refusal is an answer and the end of the request in one.
 func TestACallerWhoIsRefusedIsOneCaller(t *testing.T) {
 	g := newGroup(1, hub.Config{}, clock.System{}, &metrics{}, nil, nil)
-	c := &call{ref: 1, group: g, owner: newOwnership(context.Background(), nil, nil, 0), out: make(chan answer, 1)}
+	c := &call{ref: 1, group: g, owner: (&Coordinator{}).newOwnership(&request{}), out: make(chan answer, 1)}
 	g.calls[c.ref] = c
 	g.refused(hub.Refused{Ref: c.ref, Reason: statemachine.RefusedBusy})
 	require.ErrorIs(t, (<-c.out).failure.err, ErrBusy)

@@ -72,7 +72,7 @@ func TestAChannelIsClosedAfterTheRest(t *testing.T) {
 	t.Run("TheContextOfALease", func(t *testing.T) {
 		missed := 0
 		for range rounds {
-			o := newOwnership(context.Background(), c, []string{"key"}, time.Hour)
+			o := c.newOwnership(&request{values: context.Background(), keys: []string{"key"}, ttl: time.Hour})
 			ctx := o.context()
 			meet(o.ended(), func() { o.lose(hub.LostWindow) }, func() {
 				if context.Cause(ctx) == nil {
@@ -85,9 +85,9 @@ func TestAChannelIsClosedAfterTheRest(t *testing.T) {
 	t.Run("TheRoomForTheNextRequest", func(t *testing.T) {
 		missed := 0
 		for range rounds {
-			o := newOwnership(context.Background(), c, []string{"key"}, time.Hour)
+			o := c.newOwnership(&request{values: context.Background(), keys: []string{"key"}, ttl: time.Hour})
 			require.NoError(t, c.remember(o))
-			meet(o.vanished(), o.abandon, func() {
+			meet(o.vanished(), func() { o.abandon(Unknown, ErrClosed) }, func() {
 				if c.openRequests() > 0 {
 					missed++
 				}

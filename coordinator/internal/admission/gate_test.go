@@ -109,6 +109,16 @@ func (n *node) dial(to statemachine.NodeID) (transport.Link, error) {
 	return n.outer.Dial(ctx, address(n.identity.Node), address(to), transport.Messages)
 }
 
+// dialInVain dials a node that refuses this one for ever. The dial that the gate
+// makes by itself may have learned it first.
+func (n *node) dialInVain(to statemachine.NodeID) {
+	n.town.t.Helper()
+	_, err := n.dial(to)
+	if !errors.Is(err, errFailed) {
+		require.ErrorIs(n.town.t, err, transport.ErrRefused)
+	}
+}
+
 // send dials a node and sends one frame.
 func (n *node) send(to statemachine.NodeID, frame string) {
 	n.town.t.Helper()
@@ -237,8 +247,7 @@ func TestAnOlderCopyOfADirectoryIsRefusedForEver(t *testing.T) {
 		one.stop()
 	}
 	one := w.start(1, old)
-	_, err := one.dial(2)
-	require.ErrorIs(t, err, transport.ErrRefused)
+	one.dialInVain(2)
 	refused := await(t, one.failed, "the refusal")
 	require.Equal(t, CodeOlder, refused.Code)
 	require.Contains(t, refused.Reason, "start 3 of node 1 was met, this is start 2")
@@ -254,8 +263,7 @@ func TestTwoProcessesFromCopiesOfOneDirectory(t *testing.T) {
 	one.send(2, "the first")
 	one.stop()
 	second := w.start(1, copied)
-	_, err := second.dial(2)
-	require.ErrorIs(t, err, transport.ErrRefused)
+	second.dialInVain(2)
 	require.Equal(t, CodeCopy, await(t, second.failed, "the refusal").Code)
 }
 
@@ -292,8 +300,7 @@ func TestANodeThatWasRefusedForEverTakesNoPart(t *testing.T) {
 	require.NoError(t, err)
 	defer back.Close()
 
-	_, err = one.dial(2)
-	require.ErrorIs(t, err, transport.ErrRefused)
+	one.dialInVain(2)
 	require.Equal(t, CodeOlder, await(t, one.failed, "the refusal").Code)
 	require.ErrorIs(t, link.Send([]byte("a vote")), errFailed)
 	require.NoError(t, link.Close())

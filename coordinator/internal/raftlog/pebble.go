@@ -22,9 +22,11 @@ const (
 	blockCacheBytes  = 8 << 20
 	openFilesMax     = 128
 	manifestBytesMax = 1 << 20
-	level0Files      = 8  // compact level 0 at this many files even if they do not overlap
-	level0Depth      = 4  // and at this many that do
-	level0DepthMax   = 24 // writers are held back
+	level0Files      = 8       // compact level 0 at this many files even if they do not overlap
+	level0Depth      = 4       // and at this many that do
+	level0DepthMax   = 24      // writers are held back
+	tableBytes       = 4 << 20 // of the tables below level 0
+	flushSplitBytes  = 1 << 40 // never
 	databaseFormat   = pebble.FormatTableFormatV6
 )
 
@@ -98,6 +100,12 @@ func databaseOptions(fsys vfs.FS, failure *failure, listener *pebble.EventListen
 		L0CompactionThreshold:     level0Depth,
 		L0StopWritesThreshold:     level0DepthMax,
 	}
+	// A flush makes one table of all groups. Pebble would split it, and a range that
+	// ends what nobody writes to any more, as that of a removed replica, would be a
+	// small table in level 0 that no compaction has a reason to take.
+	opts.FlushSplitBytes = flushSplitBytes
+	opts.TargetFileSizes[0] = 2 * int64(memTable)
+	opts.TargetFileSizes[1] = tableBytes // those below double
 	// Most entries die in their memtable or in level 0; compressing those costs
 	// more than it saves.
 	opts.ApplyCompressionSettings(func() pebble.DBCompressionSettings { return pebble.DBCompressionNone })
