@@ -7,8 +7,8 @@ const (
 	// Callers who ask for their next thing take some microseconds each; when it took
 	// more than giveWayMax and giveWayEach for each of them, the processors are busy
 	// with something else, and the group stood behind that.
-	giveWayMax  = 5 * time.Millisecond
-	giveWayEach = 50 * time.Microsecond
+	giveWayMax  = 20 * time.Millisecond
+	giveWayEach = 100 * time.Microsecond
 	// giveWayRest is for how many times as long it does not give way then, so that
 	// this costs a group a hundredth of its time at most, however busy they are.
 	giveWayRest = 100

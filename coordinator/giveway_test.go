@@ -48,12 +48,12 @@ func TestAGroupGivesWayAgainAfterARest(t *testing.T) {
 	require.False(t, w.due(1, at(0)), "what one caller asks for is one batch anyway")
 	require.True(t, w.due(2, at(0)))
 
-	w.gave(100, at(0), at(10*ms)) // a tenth of a millisecond each
-	require.True(t, w.due(2, at(10*ms)))
-	w.gave(2, at(10*ms), at(20*ms))
-	require.False(t, w.due(2, at(20*ms)))
-	require.False(t, w.due(1000, at(1019*ms)))
-	require.True(t, w.due(2, at(1020*ms)))
+	w.gave(100, at(0), at(30*ms)) // 20 ms, and a tenth of a millisecond each
+	require.True(t, w.due(2, at(30*ms)))
+	w.gave(2, at(30*ms), at(60*ms))
+	require.False(t, w.due(2, at(60*ms)))
+	require.False(t, w.due(1000, at(3059*ms)))
+	require.True(t, w.due(2, at(3060*ms)))
 }
 
 // nobody takes proposals and does nothing with them.
