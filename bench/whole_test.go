@@ -37,7 +37,7 @@ func TestTheWholeWithThisLibraryAlone(t *testing.T) {
 	require.NoError(t, os.WriteFile(page, []byte("# Numbers\n\n"+report.PageBegin+"\n"+report.PageEnd+"\n"), 0o644))
 	err := bench(context.Background(), []string{
 		"-peers", "palisade", "-only", "idle,own-1,own-16,one-16,many,leases,waiters", "-rounds", "1",
-		"-for", "300ms", "-warm", "50ms", "-idle", "100ms", "-leases", "300", "-waiters", "150",
+		"-for", "300ms", "-warm", "50ms", "-idle", "100ms", "-leases", "300", "-waiters", "3000",
 		"-dir", dir, "-out", out, "-page", page,
 	})
 	require.NoError(t, err)

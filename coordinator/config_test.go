@@ -25,7 +25,7 @@ func TestConfigDefaultsAreThoseOfTheComments(t *testing.T) {
 	require.NoError(t, c.validate())
 	require.Equal(t, time.Second, c.ElectionTimeout)
 	require.Equal(t, 15*time.Second, c.TTL)
-	require.Equal(t, 8, c.Groups)
+	require.Equal(t, 1, c.Groups)
 	require.Equal(t, uint64(0), c.Epoch)
 	require.Equal(t, ":7400", c.Listen)
 	require.Equal(t, Limits{Keys: 64, Queue: 10_000, Requests: 1_000_000}, c.Limits)

@@ -14,7 +14,7 @@ func (g *group) stand(now clock.Instant) {
 	g.following.Lock()
 	leader := g.following.leader
 	g.following.Unlock()
-	switch g.candidate.Look(now, leader, g.hub.Settled(), g.fit()) {
+	switch g.candidate.Look(now, leader, g.hub.Settled(), g.fit) {
 	case placement.Hold:
 		g.hub.Hold(g.candidate.Until())
 	case placement.Ask:

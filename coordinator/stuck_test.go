@@ -57,7 +57,7 @@ func TestS68AGroupThatIsStuckCostsNoOtherItsLeases(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			now := &manualClock{}
-			c, err := Open(inject.With(ctx, inject.Env{Clock: now}), Config{Dir: t.TempDir(), TTL: ttl})
+			c, err := Open(inject.With(ctx, inject.Env{Clock: now}), Config{Dir: t.TempDir(), Groups: 8, TTL: ttl})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, c.Close()) }()
 			leases := make([]*Lease, count)

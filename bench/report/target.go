@@ -47,7 +47,7 @@ var targets = []target{
 	{text: "one key: cost of a hand-over, 256 workers / 16 workers", value: rate("one-16", palisade), by: rate("one-256", palisade), limit: 1.3},
 	{text: "log entries at rest, 1,000,000 leases / 3,000", value: place{"leases", palisade, workload.Renewals}, by: place{"renewing", palisade, workload.Renewals}, limit: 1.1, leases: fullLoad},
 	{text: "bytes of heap per lease and replica, 1,000,000 leases", value: place{"leases", palisade, workload.HeapPerLease}, limit: 600, leases: fullLoad},
-	{text: "idle, 8 groups, three nodes: % of a core", value: place{"idle", palisade, workload.CPU}, limit: 3},
+	{text: "idle, 8 groups, three nodes: % of a core", value: place{"idle-8", palisade, workload.CPU}, limit: 3},
 	{text: "idle, 64 groups, three nodes: % of a core", value: place{"idle-64", palisade, workload.CPU}, limit: 12},
 	{text: "start with 1,000,000 leases: ms", value: place{"leases", palisade, workload.StartUp}, limit: 10_000, leases: fullLoad},
 }

@@ -56,7 +56,7 @@ func (e *UnfitError) Error() string { return e.Why }
 func All() []Workload {
 	return []Workload{
 		// First, while no client has a session that it keeps alive.
-		idle(0), idle(64),
+		idle(0), idle(8), idle(64),
 		pairs(ownKeys, 1), pairs(ownKeys, 16), pairs(ownKeys, 256), pairs(ownKeys, 1024),
 		pairs(oneKey, 16), pairs(oneKey, 256),
 		pairs(manyKeys, 16),

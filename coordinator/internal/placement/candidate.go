@@ -83,20 +83,21 @@ func (c *Candidate) count(node statemachine.NodeID) {
 }
 
 // Look says what to do. leader is who leads the group, 0 for nobody; settled says
-// that this node has nothing in flight there; fit, that it would be a good leader.
-func (c *Candidate) Look(now clock.Instant, leader statemachine.NodeID, settled, fit bool) Step {
+// that this node has nothing in flight there; fit, that it would be a good leader,
+// and is called only where that matters.
+func (c *Candidate) Look(now clock.Instant, leader statemachine.NodeID, settled bool, fit func() bool) Step {
 	c.roll(now)
 	if leader == c.self {
 		c.led(now)
 	}
-	if leader == c.self || leader == 0 || !fit {
-		return c.leave(now, leader)
-	}
 	switch {
+	case leader == c.self || leader == 0:
+		return c.leave(now, leader)
+	case c.phase == counting && (c.streak < Windows || now < c.notBefore):
+		return Nothing
+	case !fit():
+		return c.leave(now, leader)
 	case c.phase == counting:
-		if c.streak < Windows || now < c.notBefore {
-			return Nothing
-		}
 		c.phase, c.quiet, c.until = holding, now, now.Add(c.election/10)
 		return Hold
 	case c.phase == holding && settled && now >= c.quietAt():

@@ -56,7 +56,7 @@ func (r *trial) load(windows, mine, others int) Step {
 
 func (r *trial) look() Step {
 	r.t.Helper()
-	step := r.Look(r.now, r.leader, r.settled, r.fit)
+	step := r.Look(r.now, r.leader, r.settled, func() bool { return r.fit })
 	if next, ok := r.Next(r.now); ok {
 		require.Greater(r.t, next, r.now, "the shell would look for ever")
 	}
