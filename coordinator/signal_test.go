@@ -54,7 +54,7 @@ func isClosed(ch <-chan struct{}) bool {
 
 // Who learns of an end by a channel finds everything else as it is after the end.
 func TestAChannelIsClosedAfterTheRest(t *testing.T) {
-	const rounds = 100_000
+	const rounds = 100_000 / sample
 	c := openSingle(t)
 	// meet has a caller who has nothing but a channel ask at the moment when end
 	// closes it.
