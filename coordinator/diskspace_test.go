@@ -15,6 +15,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/internal/inject"
 	"github.com/palisade-go/palisade/coordinator/locktest"
+	"github.com/palisade-go/palisade/internal/saidtest"
 )
 
 func TestTheLimitsOfDiskSpaceAreTheOnesStated(t *testing.T) {
@@ -103,7 +104,7 @@ func leads(c *locktest.Cluster, n *locktest.Node) (led int) {
 // short of space, and then there is enough again.
 func TestANodeShortOfDiskSpace(t *testing.T) {
 	t.Parallel()
-	var log lockedBuffer
+	var log saidtest.Log
 	cluster := newCluster(t, 3, locktest.WithLogger(slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))))
 	short, other := cluster.Node(1), cluster.Node(2)
 	node := short.Coordinator()

@@ -1,7 +1,6 @@
 package coordinator_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"net/rpc"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/internal/childtest"
 	"github.com/palisade-go/palisade/internal/porttest"
+	"github.com/palisade-go/palisade/internal/saidtest"
 )
 
 // fleet is a cluster whose nodes are processes that talk over TCP.
@@ -41,7 +40,7 @@ type process struct {
 	t      *testing.T
 	number coordinator.NodeID
 	cmd    *exec.Cmd
-	stderr lockedBuffer
+	stderr saidtest.Log
 	orders *rpc.Client
 	host   string
 }
@@ -187,26 +186,6 @@ func (f *fleet) equalDumps() []string {
 			return first
 		}
 	}
-}
-
-// lockedBuffer is what a process says, to be read at any time.
-type lockedBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-// String returns all of it.
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 // requestsIn returns the lines of a dump that tell of leases and waits.

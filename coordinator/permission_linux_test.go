@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/palisade-go/palisade/coordinator"
+	"github.com/palisade-go/palisade/internal/saidtest"
 )
 
 // startAsAnybody starts a process for which the modes of files count, also if
@@ -42,7 +43,7 @@ func startAsAnybody(cmd *exec.Cmd) error {
 // or hang.
 func openAsAnybody(t *testing.T, dir string) (o Opening) {
 	t.Helper()
-	var out, said lockedBuffer
+	var out, said saidtest.Log
 	cmd := exec.CommandContext(patient(t), os.Args[0])
 	// The race detector would hold up the end of each of them by a second.
 	cmd.Env = append(os.Environ(), nodeProcessVariable+"="+asOpener, openerDirVariable+"="+dir, "GORACE=atexit_sleep_ms=0")

@@ -1,13 +1,11 @@
 package logs_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	"github.com/palisade-go/palisade/coordinator"
 	"github.com/palisade-go/palisade/coordinator/locktest"
 	"github.com/palisade-go/palisade/coordinator/logs"
+	"github.com/palisade-go/palisade/internal/saidtest"
 	"github.com/palisade-go/palisade/token"
 )
 
@@ -26,27 +25,9 @@ var subject = coordinator.Subject{
 
 type secretKey struct{}
 
-// book is what was logged. It may be written by several goroutines.
-type book struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *book) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *book) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
-}
-
-// newBook returns a book and a logger that writes lines without their time to it.
-func newBook(level slog.Level) (*book, *slog.Logger) {
-	b := &book{}
+// newLog returns what is logged and a logger that writes lines without their time to it.
+func newLog(level slog.Level) (*saidtest.Log, *slog.Logger) {
+	b := &saidtest.Log{}
 	withoutTime := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey {
 			return slog.Attr{}
@@ -107,7 +88,7 @@ func TestLines(t *testing.T) {
 			``,
 		},
 	} {
-		lines, logger := newBook(slog.LevelDebug)
+		lines, logger := newLog(slog.LevelDebug)
 		logs.New(logger, logs.Options{}).Observe(test.event)
 		require.Equal(t, test.want, strings.TrimSuffix(lines.String(), "\n"))
 		require.NotContains(t, lines.String(), "secret")
@@ -125,7 +106,7 @@ func TestLinesOfARequestThatFails(t *testing.T) {
 		coordinator.WaitLost:        `level=WARN msg="a request has failed"`,
 		coordinator.WaitOther:       `level=WARN msg="a request has failed"`,
 	} {
-		lines, logger := newBook(slog.LevelDebug)
+		lines, logger := newLog(slog.LevelDebug)
 		failed := &coordinator.Transition{
 			Subject: coordinator.Subject{Request: 7, Keys: []string{"key"}, TTL: time.Minute, Group: 3},
 			From:    coordinator.Queued, To: coordinator.Failed, Took: time.Second, Wait: end, Err: errors.New("cause"),
@@ -141,7 +122,7 @@ func TestLinesOfARequestThatFails(t *testing.T) {
 }
 
 func TestNormalizeKeyKeepsKeysOutOfTheLog(t *testing.T) {
-	lines, logger := newBook(slog.LevelDebug)
+	lines, logger := newLog(slog.LevelDebug)
 	o := logs.New(logger, logs.Options{NormalizeKey: func(key string) string {
 		head, _, _ := strings.Cut(key, "/")
 		return head + "/{id}"
@@ -156,7 +137,7 @@ func TestNormalizeKeyKeepsKeysOutOfTheLog(t *testing.T) {
 }
 
 func TestLinesOfOneKindAreLimited(t *testing.T) {
-	lines, logger := newBook(slog.LevelDebug)
+	lines, logger := newLog(slog.LevelDebug)
 	o := logs.New(logger, logs.Options{})
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	fails := func(at time.Duration) {
@@ -181,7 +162,7 @@ func TestLinesOfOneKindAreLimited(t *testing.T) {
 }
 
 func TestABusyNodeThatIsWellLogsNothingAtInfo(t *testing.T) {
-	lines, logger := newBook(slog.LevelInfo)
+	lines, logger := newLog(slog.LevelInfo)
 	c := locktest.New(t, 1, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
 		cfg.Observers = []coordinator.Observer{logs.New(logger, logs.Options{})}
 	}))

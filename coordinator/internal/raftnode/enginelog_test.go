@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/palisade-go/palisade/internal/saidtest"
 )
 
 // listen adds a Logger for the time of a test.
-func listen(t *testing.T) *logBuffer {
-	buffer := &logBuffer{}
+func listen(t *testing.T) *saidtest.Log {
+	buffer := &saidtest.Log{}
 	t.Cleanup(logEngineTo(slog.New(slog.NewTextHandler(buffer, &slog.HandlerOptions{Level: slog.LevelDebug}))))
 	return buffer
 }
@@ -43,7 +45,7 @@ func TestEngineLog(t *testing.T) {
 	})
 
 	t.Run("TellsNobodyWhoHasLeft", func(t *testing.T) {
-		buffer := &logBuffer{}
+		buffer := &saidtest.Log{}
 		remove := logEngineTo(slog.New(slog.NewTextHandler(buffer, nil)))
 		remove()
 		remove() // a second time is nothing

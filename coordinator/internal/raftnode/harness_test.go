@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/palisade-go/palisade/coordinator/internal/clock"
 	"github.com/palisade-go/palisade/internal/porttest"
+	"github.com/palisade-go/palisade/internal/saidtest"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/statemachine/pebblestore"
 	"github.com/palisade-go/palisade/transport"
@@ -44,7 +44,7 @@ type cluster struct {
 type peer struct {
 	cluster *cluster
 	id      statemachine.NodeID
-	log     *logBuffer
+	log     *saidtest.Log
 
 	// Of the present run:
 	node        *Node
@@ -83,7 +83,7 @@ func newCluster(t testing.TB, n int, options ...option) *cluster {
 	}
 	for id := statemachine.NodeID(1); id <= statemachine.NodeID(n); id++ {
 		c.members = append(c.members, id)
-		c.peers[id] = &peer{cluster: c, id: id, log: &logBuffer{}}
+		c.peers[id] = &peer{cluster: c, id: id, log: &saidtest.Log{}}
 		c.move(id)
 	}
 	t.Cleanup(func() {
@@ -424,22 +424,4 @@ next:
 	}
 	require.FailNow(c.t, "no other node runs")
 	return nil
-}
-
-// logBuffer is where a node logs to.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

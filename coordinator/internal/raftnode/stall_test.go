@@ -10,6 +10,7 @@ import (
 	sm "github.com/lni/dragonboat/v4/statemachine"
 	"github.com/stretchr/testify/require"
 
+	"github.com/palisade-go/palisade/internal/saidtest"
 	"github.com/palisade-go/palisade/statemachine"
 	"github.com/palisade-go/palisade/statemachine/pebblestore"
 )
@@ -39,7 +40,7 @@ func TestALeaderThatAsksForAnotherProposesNothingWithTheQuestion(t *testing.T) {
 	store, err := pebblestore.Open("store", pebblestore.Options{FS: vfs.NewMem()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
-	cfg, now, log := aloneConfig(store, newRecorder()), &skewed{}, &logBuffer{}
+	cfg, now, log := aloneConfig(store, newRecorder()), &skewed{}, &saidtest.Log{}
 	cfg.Clock, cfg.Logger = now, slog.New(slog.NewTextHandler(log, nil))
 	cfg.Members, cfg.Groups, cfg.Election = []statemachine.NodeID{1, 2, 3}, 1, election
 	n := &Node{cfg: cfg, log: cfg.Logger}
