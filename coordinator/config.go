@@ -66,10 +66,9 @@ type Config struct {
 	Epoch uint64
 	// Groups is over how many Raft groups the keys are spread, 1 to 256. It
 	// is part of the birth certificate. What is asked of a group at one moment
-	// shares a log entry, so few groups do more with few processors, and one
-	// group knows no order among keys of several. More of them use more
-	// processors, keep the keys of others out of a stall, and take about 1 MiB
-	// of memory each. Default: 1.
+	// shares a log entry, so few groups do more with few processors. More of
+	// them use more processors, keep a stall of one from the keys of the
+	// others, and take about 1 MiB of memory each. Default: 1.
 	Groups int
 	// Limits bound what a request and this node may ask for.
 	Limits Limits

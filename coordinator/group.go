@@ -82,7 +82,6 @@ type group struct {
 	answers int
 	giveWay giveWay
 	yield   func() // lets everybody go first who is ready to run
-	commits commits
 }
 
 // neverHeard is group.heard before the first batch was seen applied: no
@@ -186,9 +185,6 @@ func (g *group) carryOut(e hub.Effect, now clock.Instant) {
 	switch e := e.(type) {
 	case hub.Send:
 		g.metrics.sent(e)
-		if g.feed != nil {
-			g.commits.sending(e, now)
-		}
 		g.proposer.Propose(g.id, e.Data, e.Timeout, func(err error) {
 			if err != nil {
 				g.mail.put(func(h *hub.Hub, now clock.Instant) { h.AttemptFailed(e.Number, e.Attempt, now) })
@@ -307,10 +303,27 @@ func (g *group) Applied(index statemachine.Index, events []statemachine.Event) {
 		if g.candidate != nil {
 			g.candidate.Entry(events, now)
 		}
-		g.committed(events, now)
+		g.committed(h, events, now)
 		h.Applied(index, events, now)
 	})
 	g.moved()
+}
+
+// committed tells the observers of the batches of this node that events show to be
+// applied, before the hub hears of it: then they are in flight no more.
+func (g *group) committed(h *hub.Hub, events []statemachine.Event, now clock.Instant) {
+	if g.feed == nil {
+		return
+	}
+	for _, e := range events {
+		e, ok := e.(statemachine.Applied)
+		if !ok || e.Node != g.self.Node || e.Incarnation != g.self.Incarnation {
+			continue
+		}
+		if f, ok := h.Flight(e.Number); ok {
+			g.feed.tell(&Committed{At: time.Now(), Group: int(g.id), Bytes: len(f.Data), Took: now.Sub(f.FirstSend), Attempts: f.Attempt})
+		}
+	}
 }
 
 // Installed implements raftnode.Sink.

@@ -51,7 +51,7 @@ type ownership struct {
 
 // newOwnership starts the ownership of a request that holds nothing yet.
 func (c *Coordinator) newOwnership(r *request) *ownership {
-	return &ownership{c: c, keys: r.keys, ttl: r.ttl, values: r.values, since: r.began, trail: c.newTrail(r.id)}
+	return &ownership{c: c, keys: r.keys, ttl: r.ttl, values: r.values, since: r.began, trail: c.newTrail(r)}
 }
 
 // context returns the context that ends with the ownership.
@@ -135,6 +135,7 @@ func (o *ownership) add(h *hold) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.holds = append(o.holds, h)
+	o.trail.grantedLocked(h)
 }
 
 // hand marks the ownership as complete and in its caller's hands, unless it

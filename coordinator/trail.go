@@ -10,34 +10,28 @@ import (
 // observers it has none. It is guarded by the ownership's mutex, and so are the
 // calls of tell: what happens to one request is told in order.
 type trail struct {
-	request   uint64
-	requestID string
-	inLine    bool
-	loss      LossReason // of a lease that was lost
-	overrun   bool       // was told of
+	subject Subject // without the token until there is one
+	inLine  bool
+	loss    LossReason // of a lease that was lost
+	overrun bool       // was told of
 }
 
 // newTrail returns the trail of the next request, if somebody observes it.
-func (c *Coordinator) newTrail(requestID string) *trail {
+func (c *Coordinator) newTrail(r *request) *trail {
 	if c.feed == nil {
 		return nil
 	}
-	return &trail{request: c.nextRequest.Add(1), requestID: requestID}
+	return &trail{subject: Subject{
+		Request: c.nextRequest.Add(1), Keys: r.keys, RequestID: r.id, TTL: r.ttl,
+		Group: int(c.groupOf(r.keys[0]).id), Context: r.values,
+	}}
 }
 
-// subjectLocked describes the request to observers.
-func (o *ownership) subjectLocked() Subject {
-	g := o.c.groupOf(o.keys[0])
-	s := Subject{
-		Request: o.trail.request, Keys: o.keys, RequestID: o.trail.requestID, TTL: o.ttl,
-		Group: int(g.id), Context: o.values,
+// grantedLocked notes the token of the first key, once its lease is there.
+func (t *trail) grantedLocked(h *hold) {
+	if t != nil && int(h.group.id) == t.subject.Group {
+		t.subject.Token = h.token
 	}
-	for _, h := range o.holds {
-		if h.group == g {
-			s.Token = h.token
-		}
-	}
-	return s
 }
 
 // waits says that the request has its place in line in a group; the first time
@@ -50,7 +44,7 @@ func (o *ownership) waits(now clock.Instant) {
 		return
 	}
 	o.trail.inLine = true
-	o.c.feed.tell(&Transition{Subject: o.subjectLocked(), At: time.Now(), From: Asked, To: Queued, Took: now.Sub(o.since)})
+	o.c.feed.tell(&Transition{Subject: o.trail.subject, At: time.Now(), From: Asked, To: Queued, Took: now.Sub(o.since)})
 }
 
 // waitedLocked says that the wait has ended with err.
@@ -59,7 +53,7 @@ func (o *ownership) waitedLocked(outcome Outcome, err error, now clock.Instant) 
 		return
 	}
 	t := &Transition{
-		Subject: o.subjectLocked(), At: time.Now(), From: Asked, To: Active, Took: now.Sub(o.since),
+		Subject: o.trail.subject, At: time.Now(), From: Asked, To: Active, Took: now.Sub(o.since),
 		Wait: waitEndOf(err), Outcome: outcome, Err: err,
 	}
 	if o.trail.inLine {
@@ -77,7 +71,7 @@ func (o *ownership) endedLocked(loss LossReason, now clock.Instant) {
 	if o.trail == nil {
 		return
 	}
-	t := &Transition{Subject: o.subjectLocked(), At: time.Now(), From: Active, To: Releasing, Took: now.Sub(o.since)}
+	t := &Transition{Subject: o.trail.subject, At: time.Now(), From: Active, To: Releasing, Took: now.Sub(o.since)}
 	if o.end != ErrReleased {
 		t.To, t.Loss, t.Err, o.trail.loss = Lost, loss, o.end, loss
 	} else {
@@ -93,7 +87,7 @@ func (o *ownership) confirmedLocked() {
 		return
 	}
 	o.c.feed.tell(&Transition{
-		Subject: o.subjectLocked(), At: time.Now(), From: Releasing, To: Released, Took: o.c.env.Clock.Now().Sub(o.since),
+		Subject: o.trail.subject, At: time.Now(), From: Releasing, To: Released, Took: o.c.env.Clock.Now().Sub(o.since),
 	})
 }
 
@@ -103,5 +97,5 @@ func (o *ownership) overranLocked(now clock.Instant) {
 		return
 	}
 	o.trail.overrun = true
-	o.c.feed.tell(&Overrun{Subject: o.subjectLocked(), At: time.Now(), After: now.Sub(o.since), Loss: o.trail.loss})
+	o.c.feed.tell(&Overrun{Subject: o.trail.subject, At: time.Now(), After: now.Sub(o.since), Loss: o.trail.loss})
 }

@@ -54,13 +54,9 @@ func (o *observer) Observe(e coordinator.Event) {
 		if e.Leases == 0 { // as before the first leader
 			level = slog.LevelDebug
 		}
-		o.write(level, message, e.At, func() []slog.Attr {
-			return []slog.Attr{slog.Int("group", e.Group), slog.Int("leases", e.Leases)}
-		})
+		o.write(level, message, e.At, leasesOf(e.Group, e.Leases))
 	case *coordinator.Expired:
-		o.write(slog.LevelWarn, "a group has expired leases of this node", e.At, func() []slog.Attr {
-			return []slog.Attr{slog.Int("group", e.Group), slog.Int("leases", e.Leases)}
-		})
+		o.write(slog.LevelWarn, "a group has expired leases of this node", e.At, leasesOf(e.Group, e.Leases))
 	case *coordinator.LeaderChanged:
 		o.write(slog.LevelInfo, "a group has another leader or term", e.At, func() []slog.Attr {
 			return []slog.Attr{slog.Int("group", e.Group), slog.Uint64("leader", uint64(e.Leader)), slog.Uint64("term", e.Term)}
@@ -70,6 +66,11 @@ func (o *observer) Observe(e coordinator.Event) {
 			return []slog.Attr{slog.Uint64("events", e.Events)}
 		})
 	}
+}
+
+// leasesOf says how many leases in which group.
+func leasesOf(group, leases int) func() []slog.Attr {
+	return func() []slog.Attr { return []slog.Attr{slog.Int("group", group), slog.Int("leases", leases)} }
 }
 
 func (o *observer) transition(t *coordinator.Transition) {

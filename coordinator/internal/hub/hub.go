@@ -177,6 +177,16 @@ func (h *Hub) Hold(until clock.Instant) { h.quiet = until }
 // Settled reports whether nothing is in flight.
 func (h *Hub) Settled() bool { return len(h.batcher.Flights()) == 0 }
 
+// Flight returns the batch with a number, if it is in flight.
+func (h *Hub) Flight(number statemachine.BatchNumber) (f *batcher.Flight, ok bool) {
+	for _, f := range h.batcher.Flights() {
+		if f.Number == number {
+			return f, true
+		}
+	}
+	return nil, false
+}
+
 // LeaderChanged makes everything unsettled go out again at once, and renews.
 func (h *Hub) LeaderChanged(now clock.Instant) {
 	h.begin(now)
@@ -190,11 +200,9 @@ func (h *Hub) LeaderChanged(now clock.Instant) {
 // engine can say.
 func (h *Hub) AttemptFailed(number statemachine.BatchNumber, attempt int, now clock.Instant) {
 	h.begin(now)
-	for _, f := range h.batcher.Flights() {
-		if f.Number == number && f.Attempt == attempt {
-			h.failed()
-			f.RetryAt = min(f.RetryAt, now.Add(h.cfg.Backoff+h.jitter(f, h.cfg.Backoff)))
-		}
+	if f, ok := h.Flight(number); ok && f.Attempt == attempt {
+		h.failed()
+		f.RetryAt = min(f.RetryAt, now.Add(h.cfg.Backoff+h.jitter(f, h.cfg.Backoff)))
 	}
 }
 
