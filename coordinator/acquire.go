@@ -152,10 +152,11 @@ func (c *Coordinator) take(ctx context.Context, r *request, o *ownership) error 
 	if err := c.remember(o); err != nil {
 		return c.giveUp(r, o, NotApplied, err)
 	}
+	meta := pack(c.feed.trace(r.values), r.meta)
 	for i, part := range r.groups {
 		call := c.ask(part.group, o, hub.Ask{
 			Claims: part.claims, Wait: !r.try, TTL: r.ttl, Limit: r.limit,
-			RequestID: r.id, Metadata: r.meta, QueueMax: uint64(c.cfg.Limits.Queue),
+			RequestID: r.id, Metadata: meta, QueueMax: uint64(c.cfg.Limits.Queue),
 		})
 		if _, failure := call.wait(ctx, c.life); failure != nil {
 			if i > 0 {

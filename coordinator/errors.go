@@ -131,6 +131,9 @@ type Holder struct {
 	Since     time.Time
 	RequestID string
 	Metadata  string
+	// Trace is what the holder's TraceCarrier has told of the trace it acquired
+	// the lease in; empty if it has none.
+	Trace string
 }
 
 // BusyError is the ErrBusy of a try. A key that is not held but reserved by
@@ -159,9 +162,10 @@ func (h Holder) String() string {
 }
 
 func holderOf(h statemachine.Holder) Holder {
+	trace, metadata := unpack(h.Metadata)
 	return Holder{
 		Key: h.Key, Node: NodeID(h.Lease.Node), Token: h.Token, Since: time.Unix(0, h.Since),
-		RequestID: h.RequestID, Metadata: h.Metadata,
+		RequestID: h.RequestID, Metadata: metadata, Trace: trace,
 	}
 }
 

@@ -1,12 +1,16 @@
 package coordinator
 
 import (
+	"context"
 	"sync"
 	"time"
 )
 
 // feed hands events to the observers of a node. A nil feed has none.
-type feed struct{ outlets []*outlet }
+type feed struct {
+	outlets  []*outlet
+	carriers []TraceCarrier
+}
 
 // feedEndMax is how long a closing node lets its observers be told of the rest.
 const feedEndMax = time.Second
@@ -20,6 +24,9 @@ func newFeed(observers []Observer) *feed {
 	for _, o := range observers {
 		out := &outlet{observer: o, wake: make(chan struct{}, 1), stopped: make(chan struct{})}
 		f.outlets = append(f.outlets, out)
+		if carrier, ok := o.(TraceCarrier); ok {
+			f.carriers = append(f.carriers, carrier)
+		}
 		go out.run()
 	}
 	return f
@@ -30,6 +37,19 @@ func (f *feed) tell(e Event) {
 	for _, out := range f.outlets {
 		out.put(e)
 	}
+}
+
+// trace returns what travels of the trace of an acquire, empty for nothing.
+func (f *feed) trace(ctx context.Context) string {
+	if f == nil {
+		return ""
+	}
+	for _, carrier := range f.carriers {
+		if trace := carrier.Trace(ctx); trace != "" {
+			return trace
+		}
+	}
+	return ""
 }
 
 // end tells the observers of what is left, and waits for them a while.

@@ -195,7 +195,7 @@ func (g *group) carryOut(e hub.Effect, now clock.Instant) {
 	case hub.Queued:
 		if c := g.calls[e.Ref]; c != nil {
 			// In this order: whoever leaves and knows of its place was observed there.
-			c.owner.waits(now)
+			g.waits(c, now)
 			c.queued.Store(true)
 		}
 	case hub.Refused:
@@ -231,6 +231,13 @@ func (g *group) carryOut(e hub.Effect, now clock.Instant) {
 		g.leftOnce.Do(func() { close(g.left) })
 	case hub.Fatal:
 		g.fatal(e.Err)
+	}
+}
+
+// waits tells the observers that a request has its place in line.
+func (g *group) waits(c *call, now clock.Instant) {
+	if g.feed != nil {
+		c.owner.waits(g.holders(c.claims), now)
 	}
 }
 
@@ -374,20 +381,31 @@ func (g *group) leave() {
 // ahead describes who is ahead of a request that has its place in line, as
 // far as the local replica knows.
 func (g *group) ahead(claims []statemachine.Claim) string {
-	var holders []string
-	err := g.view(func(m *statemachine.Machine) {
+	holders := g.holders(claims)
+	if len(holders) == 0 {
+		return "somebody is ahead"
+	}
+	parts := make([]string, len(holders))
+	for i, h := range holders {
+		parts[i] = h.String()
+	}
+	return strings.Join(parts, "; ")
+}
+
+// holders returns who holds the keys of claims, as far as the local replica
+// knows.
+func (g *group) holders(claims []statemachine.Claim) (holders []Holder) {
+	// A replica that can't be looked at, because the node is closed, knows nobody.
+	_ = g.view(func(m *statemachine.Machine) {
 		for _, claim := range claims {
 			// Not Key, which copies the queue: a thousand callers may leave a
 			// long one at the same moment.
 			if h, held := m.Holder(claim.Key); held {
-				holders = append(holders, holderOf(h).String())
+				holders = append(holders, holderOf(h))
 			}
 		}
 	})
-	if err != nil || len(holders) == 0 {
-		return "somebody is ahead"
-	}
-	return strings.Join(holders, "; ")
+	return holders
 }
 
 // mark asks for the channel to be closed once a batch sent from now on has

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/palisade-go/palisade/coordinator/internal/raftnode"
@@ -48,19 +49,23 @@ func (c *Coordinator) Inspect(ctx context.Context, key string) (KeyInfo, error) 
 }
 
 func (info *KeyInfo) fill(m *statemachine.Machine) {
-	view, ok := m.Key(info.Key)
-	if !ok {
+	glance, taken := m.Glance(info.Key, math.MaxInt)
+	if !taken {
 		return
 	}
-	if l := view.Holder; l != nil {
-		info.Holder = &Holder{
-			Key: info.Key, Node: NodeID(l.ID.Node), Token: l.Token, Since: time.Unix(0, l.Since),
-			RequestID: l.RequestID, Metadata: l.Metadata,
-		}
+	if glance.Held {
+		h := holderOf(glance.Holder)
+		info.Holder = &h
 	}
-	for _, w := range view.Waiters {
-		info.Waiters = append(info.Waiters, Waiter{NodeID(w.ID.Node), time.Unix(0, w.Since), w.RequestID, w.Metadata})
+	info.Waiters = waitersOf(glance.Queue)
+}
+
+func waitersOf(waits []statemachine.Wait) (waiters []Waiter) {
+	for _, w := range waits {
+		_, metadata := unpack(w.Metadata)
+		waiters = append(waiters, Waiter{NodeID(w.ID.Node), time.Unix(0, w.Since), w.RequestID, metadata})
 	}
+	return waiters
 }
 
 // checkQuery checks the arguments of a query before anything is sent.

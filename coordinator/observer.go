@@ -20,6 +20,18 @@ type Observer interface {
 	Observe(Event)
 }
 
+// TraceCarrier is an Observer for which something of the caller's trace travels
+// with the lease, so that others can tell whom they wait for: see Holder.Trace.
+type TraceCarrier interface {
+	Observer
+	// Trace returns what names the trace of an acquire with the context: empty, or
+	// 1 to TraceBytesMax bytes. It is called by the goroutine of each acquire and
+	// so must neither block nor take long. Never return a secret: it is stored in
+	// the log of every node. Of several carriers the first that returns something
+	// counts.
+	Trace(ctx context.Context) string
+}
+
 // ObserverBacklog is how many events wait for an observer that is slow.
 const ObserverBacklog = 16_384
 
@@ -66,6 +78,10 @@ type Transition struct {
 	// Failed; for how long the lease was held, if To is Releasing or Lost; and how
 	// long the confirmation took, if To is Released.
 	Took time.Duration
+	// Behind are the holders of the request's keys in its group, as this node's
+	// replica knew them a moment later, if To is Queued. A key that is only
+	// reserved by a waiter has none.
+	Behind []Holder
 	// Remaining is what was left of the safe window, if To is Releasing.
 	Remaining time.Duration
 	// Wait says how the wait has ended, if To is Active or Failed.

@@ -301,3 +301,59 @@ func (o *stuckObserver) Observe(e coordinator.Event) {
 	}
 	o.told++
 }
+
+// carrier has the value of a context travel as its trace.
+type carrier struct{}
+
+func (carrier) Observe(coordinator.Event) {}
+
+func (carrier) Trace(ctx context.Context) string {
+	trace, _ := ctx.Value(contextKey{}).(string)
+	return trace
+}
+
+func TestTheTraceOfAHolderIsShownToThoseThatWaitForIt(t *testing.T) {
+	t.Parallel()
+	c, w := newWatched(t, 3, locktest.WithConfig(func(_ int, cfg *coordinator.Config) {
+		cfg.Observers = append(cfg.Observers, carrier{}, carrier{})
+	}))
+	traced := context.WithValue(patient(t), contextKey{}, "trace of 2")
+	a, b, d := c.KeyIn(1, "a"), c.KeyIn(1, "b"), c.KeyIn(1, "d")
+	held, err := c.Node(2).Coordinator().AcquireAll(traced, []string{a, b}, coordinator.WithMetadata("metadata"))
+	require.NoError(t, err)
+	lacks := acquire(t, c.Node(2), "c")
+
+	behind := func(keys ...string) []coordinator.Holder {
+		ctx, leave := context.WithCancel(patient(t))
+		defer leave()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			_, _ = c.Node(1).Coordinator().AcquireAll(ctx, keys)
+		}()
+		e := awaitState(t, w, keys[0], coordinator.Queued)
+		leave()
+		<-done
+		return e.Behind
+	}
+	holders := behind(a, b, d)
+	require.Len(t, holders, 2, "nobody holds d")
+	for i, h := range holders {
+		require.Equal(t, held.Keys()[i], h.Key)
+		require.Equal(t, "trace of 2", h.Trace)
+		require.Equal(t, "metadata", h.Metadata)
+		tok, _ := held.Token(h.Key)
+		require.Equal(t, tok, h.Token)
+	}
+	without := behind("c")
+	require.Len(t, without, 1)
+	require.Empty(t, without[0].Trace)
+	require.Equal(t, lacks.Token(), without[0].Token)
+
+	var busy *coordinator.BusyError
+	_, err = c.Node(3).Coordinator().TryAcquire(patient(t), b)
+	require.ErrorAs(t, err, &busy)
+	require.Equal(t, "trace of 2", busy.Holders[0].Trace)
+	require.Equal(t, "metadata", busy.Holders[0].Metadata)
+	require.Equal(t, "trace of 2", inspect(t, c.Node(3), a).Holder.Trace)
+}

@@ -36,8 +36,8 @@ func (c *Coordinator) check(op string, keys []string, try bool, opts []AcquireOp
 	if minimum := 4 * c.cfg.ElectionTimeout; o.maxSet && o.maxHold < minimum {
 		problems = append(problems, fmt.Errorf("max hold %v: must be at least 4 election timeouts, %v", o.maxHold, minimum))
 	}
-	if n := len(o.metadata); n > statemachine.MetadataBytesMax {
-		problems = append(problems, fmt.Errorf("metadata has %d bytes: at most %d", n, statemachine.MetadataBytesMax))
+	if most := metadataMax(o.metadata); len(o.metadata) > most {
+		problems = append(problems, fmt.Errorf("metadata has %d bytes: at most %d", len(o.metadata), most))
 	}
 	if n := len(o.requestID); o.idSet && (n == 0 || n > statemachine.RequestIDBytesMax) {
 		problems = append(problems, fmt.Errorf("request id has %d bytes: must be 1 to %d", n, statemachine.RequestIDBytesMax))

@@ -1,6 +1,8 @@
 package coordinator
 
 import (
+	"time"
+
 	"github.com/palisade-go/palisade/statemachine"
 )
 
@@ -74,6 +76,21 @@ type GroupStatus struct {
 	Waits        int
 	Keys         int // held or waited for
 	LongestQueue int
+	// Applying is for how long the replica has been at what it applies now: it
+	// lags behind the group by as much at least. 0: it waits for something.
+	Applying time.Duration
+	Nodes    []NodeStatus
+}
+
+// NodeStatus is how the node's replica of a group stands with a node.
+type NodeStatus struct {
+	NodeID      NodeID
+	Incarnation uint64 // 0: it has never announced itself
+	// Heard is how long ago the replica last applied a batch of the node. A node
+	// that asks for nothing and has no lease sends none; one with leases does so
+	// about every quarter of the shortest TTL.
+	Heard time.Duration
+	Left  bool // it was shut down
 }
 
 // Status returns what the node knows, and never blocks on a group or a disk.
@@ -120,5 +137,13 @@ func (c *Coordinator) groupStatus(g *group) GroupStatus {
 		s.Applied = uint64(m.Meta().Applied)
 		s.Leases, s.Waits, s.Keys, s.LongestQueue = stats.Leases, stats.Waits, stats.Keys, stats.LongestQueue
 	})
+	if since, busy := c.node.ApplyingSince(g.id); busy {
+		s.Applying = max(0, time.Since(since))
+	}
+	for _, h := range c.node.Heard(g.id) {
+		s.Nodes = append(s.Nodes, NodeStatus{
+			NodeID: NodeID(h.Presence.Node), Incarnation: uint64(h.Presence.Incarnation), Heard: h.Ago, Left: h.Presence.Left,
+		})
+	}
 	return s
 }

@@ -50,6 +50,10 @@ func TestStatus(t *testing.T) {
 		require.NotZero(t, g.Term)
 		require.NotZero(t, g.Applied)
 		require.Equal(t, []int{1, 1, 1, 1}, []int{g.Leases, g.Waits, g.Keys, g.LongestQueue})
+		for i := range g.Nodes {
+			g.Nodes[i].Heard = 0
+		}
+		require.Equal(t, []coordinator.NodeStatus{{NodeID: 1, Incarnation: 2}, {NodeID: 2, Incarnation: 1}, {NodeID: 3, Incarnation: 1}}, g.Nodes)
 		release(t, lease)
 		release(t, waiter.granted())
 		awaitNothingLeft(t, c)

@@ -34,17 +34,19 @@ func (t *trail) grantedLocked(h *hold) {
 	}
 }
 
-// waits says that the request has its place in line in a group; the first time
-// counts. Called by the group's goroutine, which may come after the caller has
-// left.
-func (o *ownership) waits(now clock.Instant) {
+// waits says that the request has its place in line in a group, behind some
+// holders; the first time counts. Called by the group's goroutine, which may come
+// after the caller has left.
+func (o *ownership) waits(behind []Holder, now clock.Instant) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.trail == nil || o.trail.inLine || o.end != nil || o.handed {
 		return
 	}
 	o.trail.inLine = true
-	o.c.feed.tell(&Transition{Subject: o.trail.subject, At: time.Now(), From: Asked, To: Queued, Took: now.Sub(o.since)})
+	o.c.feed.tell(&Transition{
+		Subject: o.trail.subject, At: time.Now(), From: Asked, To: Queued, Took: now.Sub(o.since), Behind: behind,
+	})
 }
 
 // waitedLocked says that the wait has ended with err.

@@ -299,6 +299,16 @@ func (p *Proposer) hear(now clock.Instant, node statemachine.NodeID, incarnation
 	return mk
 }
 
+// Heard returns when this replica last heard from a node; false for an unknown
+// one.
+func (p *Proposer) Heard(node statemachine.NodeID) (clock.Instant, bool) {
+	mk := p.marks[node]
+	if mk == nil {
+		return 0, false
+	}
+	return mk.heard, true
+}
+
 // wakeBy moves the next wake-up to at, if that is earlier.
 func (plan *Plan) wakeBy(at clock.Instant) { plan.Wake = min(plan.Wake, at) }
 

@@ -197,3 +197,27 @@ func TestOpenStopsWhatItStarted(t *testing.T) {
 	require.NoError(t, p.start())
 	p.send(1)
 }
+
+func TestWalkGoesOverAllKeysAndHoldsNobodyUp(t *testing.T) {
+	c := start(t, 1)
+	p := c.peers[1]
+	const keys = 2*walkStep + 5
+	for i := range keys {
+		p.acquire(1, fmt.Sprintf("key-%d", i), time.Minute)
+	}
+	seen := map[string]bool{}
+	require.NoError(t, p.node.Walk(1, 0, func(g statemachine.Glance) bool {
+		if len(seen) == 0 {
+			p.acquire(1, "meanwhile", time.Minute) // would wait for ever behind a lock
+		}
+		seen[g.Holder.Key] = true
+		return true
+	}))
+	delete(seen, "meanwhile")
+	require.Len(t, seen, keys)
+	calls := 0
+	require.NoError(t, p.node.Walk(1, 0, func(statemachine.Glance) bool { calls++; return false }))
+	require.Equal(t, 1, calls)
+	require.ErrorIs(t, p.node.Walk(9, 0, nil), ErrUnknownGroup)
+	require.Nil(t, p.node.Heard(9))
+}
