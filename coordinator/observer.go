@@ -78,9 +78,10 @@ type Transition struct {
 	// Failed; for how long the lease was held, if To is Releasing or Lost; and how
 	// long the confirmation took, if To is Released.
 	Took time.Duration
-	// Behind are the holders of the request's keys in its group, as this node's
-	// replica knew them a moment later, if To is Queued. A key that is only
-	// reserved by a waiter has none.
+	// Behind are the holders of the request's keys in the group that has queued it
+	// first, as this node's replica knew them a moment later, if To is Queued, and
+	// again if the request then becomes Active or Failed. A key that is only reserved
+	// by a waiter has none.
 	Behind []Holder
 	// Remaining is what was left of the safe window, if To is Releasing.
 	Remaining time.Duration

@@ -13,8 +13,10 @@ import (
 	"github.com/palisade-go/palisade/coordinator/locktest"
 )
 
-// watcher keeps what an observer is told.
+// watcher keeps what an observer is told, and tells the observers of the library.
 type watcher struct {
+	sights *sights
+
 	mu     sync.Mutex
 	events []coordinator.Event
 	news   chan struct{} // closed at the next event
@@ -23,6 +25,7 @@ type watcher struct {
 func (w *watcher) Observe(e coordinator.Event) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.sights.Observe(e)
 	w.events = append(w.events, e)
 	if w.news != nil {
 		close(w.news)
@@ -88,7 +91,7 @@ func (w *watcher) states(request uint64) (states []coordinator.State) {
 // newWatched returns a steady cluster and what its first node tells.
 func newWatched(t *testing.T, nodes int, opts ...locktest.Option) (*locktest.Cluster, *watcher) {
 	t.Helper()
-	w := &watcher{}
+	w := &watcher{sights: newSights()}
 	watch := locktest.WithConfig(func(node int, cfg *coordinator.Config) {
 		if node == 1 {
 			cfg.Observers = append(cfg.Observers, w)
@@ -128,6 +131,7 @@ func TestObserverIsToldOfALease(t *testing.T) {
 	require.GreaterOrEqual(t, releasing.Took, time.Minute)
 	require.Greater(t, releasing.Remaining, long)
 	require.Equal(t, token, releasing.Token)
+	w.requireShown(t, releasing)
 	released := awaitState(t, w, "key", coordinator.Released)
 	require.Equal(t, coordinator.Releasing, released.From)
 	require.Less(t, released.Took, time.Minute, "of the confirmation alone")
@@ -153,6 +157,7 @@ func TestObserverIsToldHowAWaitEnds(t *testing.T) {
 		require.ErrorIs(t, err, e.Err)
 		require.Equal(t, outcomeOf(t, err), e.Outcome)
 		require.Zero(t, e.Token)
+		w.requireShown(t, e)
 	}
 
 	_, err := try(t, node, "key")
@@ -177,6 +182,7 @@ func TestObserverIsToldHowAWaitEnds(t *testing.T) {
 	active := await(t, w, func(e *coordinator.Transition) bool { return e.To == coordinator.Active && e.TTL == longer/2 })
 	require.Equal(t, coordinator.Queued, active.From)
 	require.Equal(t, lease.Token(), active.Token)
+	w.requireShown(t, active)
 	require.Equal(t, []coordinator.State{coordinator.Queued, coordinator.Active}, w.states(active.Request))
 
 	c.Isolate(1)
@@ -210,11 +216,23 @@ func TestObserverIsToldOfALoss(t *testing.T) {
 			next.granted()
 			c.Heal()
 		}},
+		{coordinator.LossUnknown, 3, nil, func(t *testing.T, c *locktest.Cluster) {
+			c.Node(1).Clock().Freeze()
+			c.Isolate(1)
+			next := ask(t, c.Node(2), "key", coordinator.WithTTL(longer))
+			letPass(t, c, 2*long, 2, 3)
+			next.granted()
+			churn := c.KeyIn(c.Group("key"), "churn")
+			for range 2 * few { // the log is cut, and the expiry is not in the snapshot
+				release(t, acquire(t, c.Node(2), churn))
+			}
+			c.Heal()
+		}},
 		{coordinator.LossClosed, 1, nil, func(_ *testing.T, c *locktest.Cluster) { c.Node(1).Close() }},
 	} {
 		t.Run(loss.reason.String(), func(t *testing.T) {
 			t.Parallel()
-			c, w := newWatched(t, loss.nodes)
+			c, w := newWatched(t, loss.nodes, locktest.WithSnapshotEntries(few))
 			lease := acquire(t, c.Node(1), "key", loss.opts...)
 			loss.lose(t, c)
 			awaitEnd(t, lease)
@@ -224,6 +242,7 @@ func TestObserverIsToldOfALoss(t *testing.T) {
 			require.Equal(t, loss.reason, e.Loss)
 			require.Equal(t, lease.Err(), e.Err)
 			require.Equal(t, lease.Token(), e.Token)
+			w.requireShown(t, e)
 			require.Equal(t, []coordinator.State{coordinator.Active, coordinator.Lost}, w.states(e.Request))
 			if loss.reason == coordinator.LossExpired {
 				require.Equal(t, 1, await(t, w, func(e *coordinator.Expired) bool { return true }).Leases)

@@ -12,6 +12,7 @@ import (
 type trail struct {
 	subject Subject // without the token until there is one
 	inLine  bool
+	behind  []Holder   // if inLine
 	loss    LossReason // of a lease that was lost
 	overrun bool       // was told of
 }
@@ -43,7 +44,7 @@ func (o *ownership) waits(behind []Holder, now clock.Instant) {
 	if o.trail == nil || o.trail.inLine || o.end != nil || o.handed {
 		return
 	}
-	o.trail.inLine = true
+	o.trail.inLine, o.trail.behind = true, behind
 	o.c.feed.tell(&Transition{
 		Subject: o.trail.subject, At: time.Now(), From: Asked, To: Queued, Took: now.Sub(o.since), Behind: behind,
 	})
@@ -56,8 +57,9 @@ func (o *ownership) waitedLocked(outcome Outcome, err error, now clock.Instant) 
 	}
 	t := &Transition{
 		Subject: o.trail.subject, At: time.Now(), From: Asked, To: Active, Took: now.Sub(o.since),
-		Wait: waitEndOf(err), Outcome: outcome, Err: err,
+		Wait: waitEndOf(err), Outcome: outcome, Err: err, Behind: o.trail.behind,
 	}
+	o.trail.behind = nil
 	if o.trail.inLine {
 		t.From = Queued
 	}

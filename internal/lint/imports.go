@@ -93,6 +93,7 @@ var decided = []string{
 	"github.com/prometheus/client_model",
 	"github.com/stretchr/testify",
 	"github.com/vmihailenco/msgpack/v5",
+	"go.opentelemetry.io/otel",
 	"go.uber.org/goleak",
 	"golang.org/x/sys",
 }
@@ -121,6 +122,7 @@ var testOnly = []string{
 	"testing",
 	"github.com/anishathalye/porcupine",
 	"github.com/stretchr/testify",
+	"go.opentelemetry.io/otel/sdk",
 	"go.uber.org/goleak",
 }
 
