@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/palisade-go/palisade/coordinator/internal/admission"
 	"github.com/palisade-go/palisade/coordinator/internal/batcher"
@@ -148,6 +149,7 @@ func (c *Coordinator) start(ctx context.Context) (err error) {
 		g.proposer = c.node
 		g.unavailable = c.unavailable
 		g.view = func(look func(*statemachine.Machine)) error { return c.node.View(g.id, look) }
+		g.applying = func() (time.Time, bool) { return c.node.ApplyingSince(g.id) }
 		c.place(g)
 		go g.run()
 	}

@@ -36,6 +36,7 @@ type group struct {
 	clock       clock.Clock
 	proposer    proposer
 	view        func(func(*statemachine.Machine)) error // of the local replica's state
+	applying    func() (since time.Time, busy bool)     // of the local replica
 	unavailable func(error) error                       // what to say when there is no answer
 	metrics     *metrics
 	feed        *feed       // nil: nobody observes
@@ -306,19 +307,24 @@ func (g *group) Applied(index statemachine.Index, events []statemachine.Event) {
 			g.feed.tell(&Expired{At: time.Now(), Group: int(g.id), Leases: expired})
 		}
 	}
+	var began time.Time
+	if g.feed != nil {
+		began, _ = g.applying() // this is called by who applies
+	}
 	g.mail.put(func(h *hub.Hub, now clock.Instant) {
 		if g.candidate != nil {
 			g.candidate.Entry(events, now)
 		}
-		g.committed(h, events, now)
+		g.committed(h, events, began, now)
 		h.Applied(index, events, now)
 	})
 	g.moved()
 }
 
 // committed tells the observers of the batches of this node that events show to be
-// applied, before the hub hears of it: then they are in flight no more.
-func (g *group) committed(h *hub.Hub, events []statemachine.Event, now clock.Instant) {
+// applied, before the hub hears of it: then they are in flight no more. began is
+// when the replica began to apply them.
+func (g *group) committed(h *hub.Hub, events []statemachine.Event, began time.Time, now clock.Instant) {
 	if g.feed == nil {
 		return
 	}
@@ -328,7 +334,10 @@ func (g *group) committed(h *hub.Hub, events []statemachine.Event, now clock.Ins
 			continue
 		}
 		if f, ok := h.Flight(e.Number); ok {
-			g.feed.tell(&Committed{At: time.Now(), Group: int(g.id), Bytes: len(f.Data), Took: now.Sub(f.FirstSend), Attempts: f.Attempt})
+			at := time.Now()
+			g.feed.tell(&Committed{
+				At: at, Group: int(g.id), Bytes: len(f.Data), Took: now.Sub(f.FirstSend), Applying: at.Sub(began), Attempts: f.Attempt,
+			})
 		}
 	}
 }

@@ -111,6 +111,10 @@ type Committed struct {
 	Bytes int // of the log entry
 	// Took is the time from the first attempt to the look at what came of it.
 	Took time.Duration
+	// Applying is the last part of it: the time from when this node's replica began
+	// to apply what was committed. The rest was the batch's way into the log of a
+	// majority.
+	Applying time.Duration
 	// Attempts is how often it was sent.
 	Attempts int
 }

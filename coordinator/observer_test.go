@@ -140,6 +140,8 @@ func TestObserverIsToldOfALease(t *testing.T) {
 	committed := await(t, w, func(e *coordinator.Committed) bool { return e.Group == c.Group("key") })
 	require.Positive(t, committed.Bytes)
 	require.Positive(t, committed.Attempts)
+	require.Positive(t, committed.Applying)
+	require.Less(t, committed.Applying, time.Minute, "counted from the beginning of this apply")
 	await(t, w, func(e *coordinator.LeaderChanged) bool { return e.Leader == 1 && e.Term > 0 })
 }
 

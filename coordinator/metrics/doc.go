@@ -24,6 +24,7 @@
 //	renew_failures_total           how often renewing began to fail in a group
 //	stale_writes_total             writes that guards refused, as told by Refused
 //	commit_seconds                 from a batch's first attempt until it is seen applied
+//	apply_seconds                  the last part of it: from when this node began to apply the batch
 //	batch_bytes                    sizes of the batches
 //	batch_retries_total            attempts to send a batch again
 //	leader_changes_total           changes of leader or term, all groups together

@@ -15,12 +15,12 @@ const namespace = "palisade"
 // Metrics is an observer of one node and a collector of what it was told. All its
 // methods are safe for concurrent use.
 type Metrics struct {
-	waits, holds                                              *prometheus.HistogramVec
-	releases, remaining, overrunTimes, commits, sizes, delays prometheus.Histogram
-	losses                                                    *prometheus.CounterVec
-	overruns, expiries, renewFailures, staleWrites, retries   prometheus.Counter
-	leaderChanges, elections, dropped                         prometheus.Counter
-	terms                                                     map[int]uint64 // by group; Observe's alone
+	waits, holds                                                       *prometheus.HistogramVec
+	releases, remaining, overrunTimes, commits, applies, sizes, delays prometheus.Histogram
+	losses                                                             *prometheus.CounterVec
+	overruns, expiries, renewFailures, staleWrites, retries            prometheus.Counter
+	leaderChanges, elections, dropped                                  prometheus.Counter
+	terms                                                              map[int]uint64 // by group; Observe's alone
 
 	watched atomic.Pointer[status]
 }
@@ -34,6 +34,7 @@ func New() *Metrics {
 		remaining:     histogram("remaining_ratio", "What was left of the safe window at a release, as a share of the TTL.", shares),
 		overrunTimes:  histogram("overrun_seconds", "How long after its loss a lost lease was released.", durations),
 		commits:       histogram("commit_seconds", "From a batch's first attempt until it is seen applied.", durations),
+		applies:       histogram("apply_seconds", "The last part of commit_seconds: from when a replica began to apply the batch.", durations),
 		sizes:         histogram("batch_bytes", "Sizes of the batches.", prometheus.ExponentialBuckets(64, 4, 8)),
 		delays:        histogram("schedule_delay_seconds", "How late a timer of a second was.", durations),
 		overruns:      counter("overruns_total", "Leases released by their owner after they were lost."),
@@ -106,6 +107,7 @@ func (m *Metrics) Observe(e coordinator.Event) {
 		m.overrunTimes.Observe(e.After.Seconds())
 	case *coordinator.Committed:
 		m.commits.Observe(e.Took.Seconds())
+		m.applies.Observe(e.Applying.Seconds())
 		m.sizes.Observe(float64(e.Bytes))
 		m.retries.Add(float64(e.Attempts - 1))
 	case *coordinator.Renewing:
@@ -143,7 +145,7 @@ func (m *Metrics) transition(t *coordinator.Transition) {
 // parts are all that a Metrics counts itself.
 func (m *Metrics) parts() []prometheus.Collector {
 	return []prometheus.Collector{
-		m.waits, m.holds, m.releases, m.remaining, m.overrunTimes, m.commits, m.sizes, m.delays, m.losses, m.overruns,
+		m.waits, m.holds, m.releases, m.remaining, m.overrunTimes, m.commits, m.applies, m.sizes, m.delays, m.losses, m.overruns,
 		m.expiries, m.renewFailures, m.staleWrites, m.retries, m.leaderChanges, m.elections, m.dropped,
 	}
 }
