@@ -23,6 +23,7 @@ func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 	const least = 4 * coordinator.SingleElectionTimeout
 	c.Node(1).Clock().Freeze() // the least ttl lasts as long as the others
 	odd := "\x00\xff\xc3(\n" + strings.Repeat("é", 600)
+	zeroFirst := odd[:1022] // a zero byte in front is told from that of a trace
 	for name, right := range map[string]coordinator.AcquireOption{
 		"the least ttl":          coordinator.WithTTL(least),
 		"the greatest ttl":       coordinator.WithTTL(24 * time.Hour),
@@ -30,7 +31,8 @@ func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 		"the greatest max hold":  coordinator.WithMaxHold(math.MaxInt64),
 		"the greatest wait":      coordinator.WithWait(math.MaxInt64),
 		"no metadata":            coordinator.WithMetadata(""),
-		"the longest metadata":   coordinator.WithMetadata(odd[:1024]),
+		"the longest metadata":   coordinator.WithMetadata(odd[1:1025]),
+		"the longest with 0":     coordinator.WithMetadata(zeroFirst),
 		"the shortest id":        coordinator.WithRequestID("\x00"),
 		"the longest request id": coordinator.WithRequestID(odd[:128]),
 	} {
@@ -39,7 +41,7 @@ func TestTheEdgesOfWhatIsAllowedAreAllowed(t *testing.T) {
 		require.NoError(t, err, name)
 		holder := inspect(t, c.Node(1), name).Holder
 		require.Equal(t, lease.Token(), holder.Token, name)
-		require.Contains(t, []string{"", odd[:1024]}, holder.Metadata)
+		require.Contains(t, []string{"", odd[1:1025], zeroFirst}, holder.Metadata)
 		require.Contains(t, []string{"", "\x00", odd[:128]}, holder.RequestID)
 	}
 

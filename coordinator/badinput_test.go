@@ -123,6 +123,7 @@ func (b *badCalls) options() (rows []badCall) {
 		{options{coordinator.WithWait(-1)}, []string{"wait -1ns"}},
 		{options{coordinator.WithWait(math.MinInt64)}, []string{"wait -2562047h"}},
 		{options{coordinator.WithMetadata(long[:1025])}, []string{"metadata has 1025 bytes: at most 1024"}},
+		{options{coordinator.WithMetadata("\x00" + long[:1022])}, []string{"metadata has 1023 bytes: at most 1022"}},
 		{options{coordinator.WithMetadata(strings.Repeat("m", 16<<20))}, []string{"metadata has 16777216 bytes"}},
 		{options{coordinator.WithRequestID("")}, []string{"request id has 0 bytes: must be 1 to 128"}},
 		{options{coordinator.WithRequestID(long[:129])}, []string{"request id has 129 bytes"}},

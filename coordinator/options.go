@@ -45,9 +45,9 @@ func WithMaxHold(d time.Duration) AcquireOption {
 	return func(o *acquireOptions) { o.maxHold, o.maxSet = d, true }
 }
 
-// WithMetadata attaches a text of at most 1,024 bytes, which BusyError and
-// Inspect show to others. Never put a secret there: it is stored in the log
-// of every node. Default: empty.
+// WithMetadata attaches a text of at most 1,024 bytes, or 1,022 if the first of
+// them is zero, which BusyError and Inspect show to others. Never put a secret
+// there: it is stored in the log of every node. Default: empty.
 func WithMetadata(s string) AcquireOption { return func(o *acquireOptions) { o.metadata = s } }
 
 // WithRequestID names the request, with 1 to 128 bytes. A second acquire of
