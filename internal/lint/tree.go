@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -31,6 +32,8 @@ type File struct {
 // Tree is the text files of a repository in the order of their paths.
 type Tree struct {
 	Files []*File
+	// Binary are the paths of the files that are no text: those with a zero byte.
+	Binary []string
 }
 
 // NewFile makes a file of the repository from its path and text. It fails when
@@ -48,8 +51,8 @@ func NewFile(name, text string) (*File, error) {
 	return f, nil
 }
 
-// Read makes a Tree of the files under root. It leaves out files that have a
-// zero byte, and directories whose name begins with a dot, except .ci.
+// Read makes a Tree of the files under root. It leaves out directories whose name
+// begins with a dot, except .ci.
 func Read(root string) (*Tree, error) {
 	t := &Tree{}
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -70,12 +73,13 @@ func Read(root string) (*Tree, error) {
 		if err != nil {
 			return err
 		}
-		if strings.IndexByte(string(text), 0) >= 0 {
-			return nil
-		}
 		rel, err := filepath.Rel(root, name)
 		if err != nil {
 			return err
+		}
+		if strings.IndexByte(string(text), 0) >= 0 {
+			t.Binary = append(t.Binary, filepath.ToSlash(rel))
+			return nil
 		}
 		f, err := NewFile(filepath.ToSlash(rel), string(text))
 		if err != nil {
@@ -171,7 +175,7 @@ func (t *Tree) Find(name string) *File {
 
 // HasPath says whether a file or directory of that path is in the tree.
 func (t *Tree) HasPath(name string) bool {
-	if name == "." {
+	if name == "." || slices.Contains(t.Binary, name) {
 		return true
 	}
 	for _, f := range t.Files {

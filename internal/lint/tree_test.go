@@ -31,6 +31,8 @@ func TestRead(t *testing.T) {
 		}
 		require.Equal(t, []string{".ci/run", "README.md", "token/testdata/bad.go", "token/token.go"}, names)
 		require.Len(t, tree.GoFiles(), 1)
+		require.True(t, tree.HasPath("token/golden.bin"), "a page may link to it")
+		require.False(t, tree.HasPath("token/golden"))
 	})
 	t.Run("SourceThatIsNotGoIsAnErrorThatNamesIt", func(t *testing.T) {
 		write("token/bad.go", "not Go")

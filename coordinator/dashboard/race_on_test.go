@@ -1,0 +1,6 @@
+//go:build race
+
+package dashboard_test
+
+// raceEnabled says that the race detector is there, which makes all slower.
+const raceEnabled = true
