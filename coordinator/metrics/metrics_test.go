@@ -192,19 +192,10 @@ func TestTheDocumentationNamesAllSeries(t *testing.T) {
 	require.NoError(t, err)
 	var documented, described []string
 	for _, match := range regexp.MustCompile(`(?m)^//\t([a-z_]+)(?:\{([a-z]+)\})?  `).FindAllStringSubmatch(string(text), -1) {
-		documented = append(documented, fmt.Sprintf("%s [%s]", match[1], match[2]))
+		documented = append(documented, fmt.Sprintf("palisade_%s [%s]", match[1], match[2]))
 	}
-	descs := make(chan *prometheus.Desc)
-	go func() {
-		metrics.New().Describe(descs)
-		close(descs)
-	}()
-	inDesc := regexp.MustCompile(`fqName: "palisade_([a-z_]+)".*variableLabels: (.*)}$`)
-	for d := range descs {
-		match := inDesc.FindStringSubmatch(d.String())
-		require.NotNil(t, match, d.String())
-		label := regexp.MustCompile(`[a-z]+`).FindAllString(match[2], -1)
-		described = append(described, fmt.Sprintf("%s %v", match[1], label[:min(1, len(label))]))
+	for name, labels := range describedLabels(t) {
+		described = append(described, fmt.Sprintf("%s %v", name, labels))
 	}
 	slices.Sort(documented)
 	slices.Sort(described)
