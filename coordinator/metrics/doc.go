@@ -44,4 +44,7 @@
 //	peer_reached{peer}             1: the last attempt to reach it succeeded
 //	disk_free_bytes                for the data directory
 //	up                             0: the node had to stop by itself
+//
+// docs/tuning.md in the repository says what to read from them, docs/prometheus has
+// alerts, and docs/grafana a dashboard.
 package metrics
